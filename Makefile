@@ -212,7 +212,7 @@ size: install ## code lines, AST nodes and files, the longest of them (ARGS="--a
 ceilings: install ## write lower figures of size and of requests as ceilings (ARGS="--raise RECORD" higher ones)
 	$(BIN)/python -m tests.walks --lower $(ARGS)
 
-walk: install ## the functions of a warm turn, file by file (ARGS=relayed, fresh, cold or save)
+walk: install ## the functions of a warm turn, file by file (ARGS=relayed, tool, fresh, cold or save)
 	$(BIN)/python -m tests.walks $(ARGS)
 
 rooms: install ## draw the rooms of the code, floor by floor, into docs/rooms.md (ARGS=memtree.memories: one from inside)

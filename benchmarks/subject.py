@@ -103,7 +103,7 @@ def with_parts(runtime: Runtime, *, store: Any = None, queue: Any = None) -> Run
     """Return the runtime with another store or queue before the memory."""
     memory = ContextMemory(
         store or runtime.store,
-        runtime.memory._indexing._builder,
+        runtime.memory._indexing.builder,
         queue or runtime.queue,
         SystemClock(),
         embedder=runtime.embedder,

@@ -1,9 +1,4 @@
-"""The clock as a port, and days as tallies, recipes and limits count them.
-
-Days as tallies, recipes and limits count them: since 1970, UTC.
-
-Port for the time, so that the core takes it as an argument.
-"""
+"""The clock as a port, and days as tallies, recipes and limits count them: since 1970, UTC."""
 
 from __future__ import annotations
 
@@ -41,6 +36,8 @@ def written(now: float) -> str:
 
 
 class Clock(Protocol):
+    """Port for the time, so that the core takes it as an argument."""
+
     def now(self) -> float:
         """Return unix seconds."""
         ...

@@ -1,17 +1,14 @@
-"""Opens the memory of a program, over one store: conversations and saved memories, with an event
-loop or without one.
-
-The memory of a program, over one store: conversations and saved memories.
+"""Opens the memory of a program, over one store: conversations and saved memories.
 
     async with memtree.open("sqlite:///memory.db") as memory:
         answer = await memory.compress(messages, target=8_000)
         await memory.of("user:ann").save("Ann drinks green tea")
 
 Messages are those of OpenAI's chat, of Anthropic's Messages API, or items of the Responses API; the
-result has the same form. This file calls no model and knows nothing of HTTP.
+result has the same form. This module calls no model and knows nothing of HTTP.
 
-The library for programs without an event loop. Connection pools and the embedder are bound to
-the loop that opened them, so each open memory has one loop, in a thread of its own.
+Programs without an event loop use `open_memory_sync`. Connection pools and the embedder are bound
+to the loop that opened them, so each open memory has one loop, in a thread of its own.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@
 A code line is neither blank nor a comment nor part of a docstring. AST nodes stand beside it, since
 they do not fall when lines are only joined. These limits make the check fail: a file of over 500
 lines, a function of over 100 (decorators left out), and in the product a function of over 60 or
-with over 7 parameters, a class of over 300 lines or with over 15 attributes. What may have more
-stands in `size_exceptions.txt` with its figure and its reason. The last limits are ceilings of the
-whole product and of its word lists: see `ceilings.py`.
+with over 7 parameters, a class of over 300 lines or with over 15 attributes, a folder of over 25
+Python files. What may have more stands in `size_exceptions.txt` with its figure and its reason. The
+last limits are ceilings of the whole product and of its word lists: see `ceilings.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FOLDERS = (*PRODUCT, "tests", "benchmarks", "scripts", "deploy", "docs")
 LONG_FILE, MAX_FILE = 300, 500  # lines
 LONG_FUNCTION, MAX_FUNCTION = 60, 100  # lines; the first is the product's limit
 MAX_CLASS, MAX_PARAMETERS, MAX_ATTRIBUTES = 300, 7, 15  # of the product
-FULL_FOLDER = 12  # files
+MAX_FOLDER = 25  # Python files of the product, `__init__` left out
 SHOWN = 10  # rows of each list
 
 Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -61,14 +61,15 @@ class Class(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """One Python file. `lines` are all of them, blank ones included; `nodes` is 0 where they were
-    not counted, which takes longer than the rest."""
+    """One Python file. `lines` are all of them, blank ones included, `imports` those of imports;
+    `nodes` is 0 where they were not counted, which takes longer than the rest."""
 
     lines: int
     code_lines: int
     functions: list[Function]
     nodes: int
     classes: Sequence[Class] = ()
+    imports: int = 0
 
 
 class Size(NamedTuple):
@@ -100,7 +101,16 @@ def measure(source: str, *, nodes: bool = True) -> Measure:
         if line.strip()
     )
     counted = sum(1 for _ in ast.walk(tree)) if nodes else 0
-    return Measure(len(lines), code, functions, counted, classes)
+    return Measure(len(lines), code, functions, counted, classes, sum(_import_lines(tree)))
+
+
+def _import_lines(tree: ast.Module) -> Iterator[int]:
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield (node.end_lineno or node.lineno) - node.lineno + 1
+        waiting.extend(_inner(node))
 
 
 def definitions(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
@@ -238,6 +248,15 @@ def too_long(
         yield f"{EXCEPTIONS}: {part_name} needs no exception for its {what} any more"
 
 
+def too_full(names: Iterable[str]) -> Iterator[str]:
+    """Yield each folder of the product that holds too many of these Python files, in words."""
+    paths = [path for path in map(PurePosixPath, names) if path.parts[0] in PRODUCT]
+    folders = Counter(path.parent for path in paths if path.name != "__init__.py")
+    for folder, files in folders.items():
+        if files > MAX_FOLDER:
+            yield f"{folder}: {files} Python files, the limit is {MAX_FOLDER}"
+
+
 def _figures(found: Measure, *, product: bool) -> Iterator[tuple[str, Function | Class, int, int]]:
     """Yield each figure: what is counted, of which part, how many, and the limit."""
     for function in found.functions:
@@ -264,7 +283,8 @@ def figures(
     files: Mapping[str, bytes], measures: Mapping[str, Measure]
 ) -> dict[str, dict[str, int]]:
     """Return what has ceilings, by group and name."""
-    product = [found for name, found in measures.items() if name.split("/")[0] in PRODUCT]
+    python = {name: one for name, one in measures.items() if name.split("/")[0] in PRODUCT}
+    product = python.values()
     lists = {name: text for name, text in files.items() if name.startswith(WORD_LISTS)}
     read = (text.decode() for name, text in lists.items() if name.endswith(".txt"))
     own = (re.sub(r"(?m)^\{\w+\}$", "", text) for text in read)
@@ -272,6 +292,9 @@ def figures(
         "product": {
             "code_lines": sum(found.code_lines for found in product),
             "ast_nodes": sum(found.nodes for found in product),
+            "import_lines": sum(found.imports for found in product),
+            "files": len(python),
+            "folders": len({PurePosixPath(name).parent for name in python}),
         },
         "word_lists": {
             "entries": sum(len(entries) for text in own for entries in parsed(text).values()),
@@ -285,6 +308,7 @@ def faults(files: Mapping[str, bytes], measures: Mapping[str, Measure]) -> Itera
     text = (ROOT / ceilings.TABLE).read_text("utf-8")
     limits = ceilings.read(text)
     yield from too_long(measures, read_exceptions((ROOT / EXCEPTIONS).read_text("utf-8")))
+    yield from too_full(measures)
     for group, counted in figures(files, measures).items():
         yield from ceilings.faults(group, counted, limits)
     yield from ceilings.unfounded(limits, ceilings.before(text))
@@ -303,7 +327,7 @@ def table(now: Mapping[str, Size], before: Mapping[str, Size]) -> Iterator[str]:
 
 
 def lists(measures: Mapping[str, Measure]) -> Iterator[str]:
-    """The longest files and functions, and the fullest folders."""
+    """The longest files and functions."""
     files = [(found.lines, name) for name, found in measures.items() if found.lines > LONG_FILE]
     functions = [
         (function.lines, f"{name}:{function.line} {function.name}")
@@ -311,11 +335,8 @@ def lists(measures: Mapping[str, Measure]) -> Iterator[str]:
         for function in found.functions
         if function.lines > LONG_FUNCTION
     ]
-    folders = Counter(str(PurePosixPath(name).parent) for name in measures)
-    full = [(count, name) for name, count in folders.items() if count > FULL_FOLDER]
     yield from _longest(f"files of over {LONG_FILE} lines", files)
     yield from _longest(f"functions of over {LONG_FUNCTION} lines", functions)
-    yield from _longest(f"folders with over {FULL_FOLDER} Python files side by side", full)
 
 
 def _longest(title: str, rows: Iterable[tuple[int, str]]) -> Iterator[str]:

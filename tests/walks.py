@@ -1,4 +1,4 @@
-"""Walk five requests through the app, and count what each costs.
+"""Walk six requests through the app, and count what each costs.
 
     python -m tests.walks              the walk of a warm turn, file by file
     python -m tests.walks --lower      write lower figures into scripts/ceilings.toml
@@ -46,7 +46,7 @@ from tests.work_counts import ROOT, counting
 
 Function = tuple[str, str]  # its file, its name
 Walk = tuple[Counter[str], list[Function]]  # counts of a request, and what it called
-KINDS = ("relayed", "warm", "fresh", "cold", "save")
+KINDS = ("relayed", "warm", "tool", "fresh", "cold", "save")
 WARMING = 1  # tenants whose requests only warm caches
 TURNS, WORDS, TARGET = 60, 10, 4_000
 NOON = 1_800_014_400.0  # seconds since 1970, at the beginning
@@ -177,13 +177,19 @@ def posts(kind: str) -> Iterator[tuple[str, bytes]]:
         yield from ((CHAT, chat(length)) for length in (TURNS - 2, TURNS - 1))
     elif kind == "fresh":
         yield "/v1/context_memory", chat(TURNS, index_only=True)
+    elif kind == "tool":
+        yield from ((CHAT, chat(length)) for length in (TURNS - 1, TURNS))
+        yield CHAT, chat(TURNS, called=True)
+        return
     yield CHAT, chat(2 if kind == "relayed" else TURNS)
 
 
-def chat(length: int, **fields: Any) -> bytes:
-    """Return a request whose newest message is the user's."""
+def chat(length: int, *, called: bool = False, **fields: Any) -> bytes:
+    """Return a request whose newest message is the user's, or the result of a call."""
     talk = conversation(5, TURNS + 1, WORDS)[: length + 1]
-    return written("chat", (*talk[:-1], replace(talk[-1], steps=())), stream=True, **fields)
+    calls = (step for exchange in talk for step in exchange.steps if step.calls)
+    steps = (next(calls),) if called else ()
+    return written("chat", (*talk[:-1], replace(talk[-1], steps=steps)), stream=True, **fields)
 
 
 def headers(kind: str, tenant: int) -> dict[str, str]:
@@ -215,8 +221,8 @@ async def walked(server: InProcess, kind: str, tenant: int) -> Walk:
     state = {"relayed": "off", "save": None}.get(kind, "packed")
     assert answer.status in (200, 201)
     assert answer.headers.get("x-memtree-state") == state
-    if kind in ("warm", "fresh"):
-        assert (answer.headers["x-memtree-epoch"] == epoch) == (kind == "warm")
+    if earlier:
+        assert (answer.headers["x-memtree-epoch"] == epoch) == (kind != "fresh")
     counts["files"] = len({file for file, _ in walk})
     counts["functions"] = len(walk)
     folders = [PurePath(file).parent for file, _ in walk]

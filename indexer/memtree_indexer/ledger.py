@@ -188,7 +188,8 @@ class JobLedger:
             return None
         moved, given, version, life = answer
         if moved:
-            self._move(name)
+            self._drop_ticket(name)
+            self._give(name.stage, name.tenant, [name.id.encode(), b"i"])
         self._give(new.stage, new.tenant, given)
         return AddedJob(id_, life, version)
 
@@ -349,7 +350,3 @@ class JobLedger:
     def _drop_ticket(self, name: JobName) -> None:
         for queue in self.queues(name.stage):
             queue.remove(name.id)
-
-    def _move(self, name: JobName) -> None:
-        self._drop_ticket(name)
-        self._give(name.stage, name.tenant, [name.id.encode(), b"i"])

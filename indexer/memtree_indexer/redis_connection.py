@@ -1,17 +1,13 @@
-"""This file holds a process's only client of Redis, and the subscription by which processes on one
-store hear of each other.
-
-A process's only client of Redis, and whether Redis is reachable.
+"""Hold a process's only client of Redis, and its subscription to what other processes publish.
 
 A call is answered within seconds, or raises `QueueUnavailable`; an outage is logged when it begins
 and when it ends, not with every call. There is no reconnect logic: the next call tries again, but
 after one that waited in vain only a probe does, and others fail at once (`CircuitBreaker`).
 
-Publish and subscribe between the processes on one store: a subscription that is kept alive.
-
-When the connection is lost, Redis forgets the subscription and keeps no message for later. So the
-listener is called when a subscription begins, since earlier messages were missed, and `live` says
-if it works: while the channel is lost no query is sent to Redis, and no request loses a second.
+The subscription, of all processes on one store, is kept alive. When the connection is lost, Redis
+forgets the subscription and keeps no message for later. So the listener is called when a
+subscription begins, since earlier messages were missed, and `live` says if it works: while the
+channel is lost no query is sent to Redis, and no request loses a second.
 """
 
 from __future__ import annotations

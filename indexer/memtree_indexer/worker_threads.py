@@ -1,16 +1,13 @@
-"""This file takes tickets from RQ's queues in threads, and works on each for one time slice.
+"""Take tickets from RQ's queues in threads, and work on each for one time slice.
 
-Work on one ticket for a worker: a time slice of one job, then the next job has its turn.
+After its slice a job lets the next one have its turn. The store knows which work is unfinished, so
+a slice begins where the last one ended, in whichever worker.
 
-The store knows which work is unfinished, so a slice begins where the last one ended, in whichever
-worker.
-
-Worker threads (lanes) that take tickets from RQ's queues and hand them to the event loop.
-
-RQ's own worker forks for each job. Its `SimpleWorker` quits when Redis is down for a moment, takes
-the process's signals, and sends no heartbeat while a job runs. Forking is impossible here: the
-models are loaded and have threads (docs/decisions/0012). So a lane runs `SimpleWorker` in its own
-loop, `QueueRecovery` sends its heartbeats, and it reconnects without limit.
+The threads are called lanes; they hand the tickets to the event loop. RQ's own worker forks for
+each job. Its `SimpleWorker` quits when Redis is down for a moment, takes the process's signals, and
+sends no heartbeat while a job runs. Forking is impossible here: the models are loaded and have
+threads (docs/decisions/0012). So a lane runs `SimpleWorker` in its own loop, `QueueRecovery` sends
+its heartbeats, and it reconnects without limit.
 
 `Ticket` resolves the name of its function in this release and in the one before, and no other: data
 in Redis never chooses which function a worker imports.
@@ -117,7 +114,9 @@ class SliceRunner:
     async def _embed(self, slice_: TimeSlice, payload: Payload) -> SliceOutcome:
         assert self._passages
         history, end = payload.history(), self._clock.monotonic() + EMBED_SLICE
-        work = await self._unembedded(payload)
+        recipe = await self._passages.recipe()
+        ids = await unembedded(self._store, payload.tenant, recipe, payload.ids)
+        work = payload.leaves(ids)
         # At least one batch, however long the look-up took: otherwise a job could return for ever
         # without progress. A worker that was held up beyond its lease finds out before a batch that
         # another one has the job.
@@ -130,11 +129,6 @@ class SliceRunner:
             if self._clock.monotonic() >= end:
                 break
         return _left(work)
-
-    async def _unembedded(self, payload: Payload) -> list[LeafWork]:
-        assert self._passages
-        recipe = await self._passages.recipe()
-        return payload.leaves(await unembedded(self._store, payload.tenant, recipe, payload.ids))
 
     # -- stage 3 -----------------------------------------------------------------------------
 

@@ -1,12 +1,11 @@
-"""Make, read, change and delete structured memories, which agents keep as they are.
+"""Make, read, change and delete structured memories, which agents store as they are.
 
     create   schema -> text, terms, secrets -> vectors, one call -> stored, all or none
 
-No failure of the embedder loses a memory: it is stored, words rank it, and its vector follows.
+If the embedder fails, no memory is lost: it is stored, words rank it, and its vector follows.
 
-Deleting what agents remember: of one agent, of one subject, of all of them, with a receipt.
-
-A subject that wants to be forgotten is forgotten in one step, whichever agents remember it.
+Deleting takes the memories of one agent, of one subject, or all of them, and gives a receipt. A
+subject that wants to be forgotten is forgotten in one step, whichever agents remember it.
 """
 
 from __future__ import annotations
@@ -128,7 +127,8 @@ class AgentBook:
         rows = _vectors_of(stored, vectors)
         if rows:
             await saving.keep_vectors(scope, rows)
-        return StoredMemories(stored, _degraded(saving.degraded, [vector for _, vector in rows]))
+        degraded = dict.fromkeys(name for _, vector in rows for name in saving.degraded(vector))
+        return StoredMemories(stored, tuple(degraded))
 
     def _writes(
         self,
@@ -234,12 +234,6 @@ def _vectors_of(
         if each.outcome is not WriteOutcome.UNCHANGED and each.memory.id not in gone
     }
     return list(stored.values())
-
-
-def _degraded(
-    degraded: Callable[[Vector | None], tuple[str, ...]], vectors: Sequence[Vector | None]
-) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for vector in vectors for name in degraded(vector)))
 
 
 def _placed(error: BadRequest | NotFound, name: str) -> BadRequest | NotFound:

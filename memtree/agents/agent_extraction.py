@@ -1,11 +1,12 @@
-"""Memories of an agent, extracted from a conversation that a caller posts: from each message once.
+"""Extract memories of an agent from a conversation that a caller posts, from each message once.
 
     new messages of the user -> what they say -> memories that fit the schemas
     -> those that are not known yet; with them, in one step, that the messages are done
 
-Without schemas a memory is a sentence, or a field that the user calls by its name; with
-schemas it is data of their kinds, which only a model can find.
-A message is known by the id that the caller gave it, else by its text, so branches, retries,
+Without schemas a memory is a sentence, or a field that the user calls by its name. With schemas it
+is data of their kinds, which only a model can find.
+
+A message is known by the id that the caller gave it, else by its text. So branches, retries,
 restarts and other processes extract nothing twice, and what was deleted does not come back.
 """
 

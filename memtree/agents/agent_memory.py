@@ -1,21 +1,21 @@
-"""Values of agent memories: which scopes a request means, and what a structured memory replaces.
+"""Define the values of agent memories, and the ports of the stores that keep and search them.
 
-Port of a store for agent memories, beyond `MemoryStore`. The methods raise as those do.
+Methods raise as those of `MemoryStore` do. Where several scopes are changed, they are changed in
+one transaction: all or nothing.
 
-Where several scopes are changed, they are changed in one transaction: all or nothing.
+Unique values are those fields of a memory's data that the stored schema of its kind names. Of the
+live memories of a scope with the same unique values there is one:
 
-Of the live memories of a scope with the same unique values (those fields of their data that the
-stored schema of their kind names) there is one. A write, a change, a merge or a person's correction
-that has the values of another one supersedes that, which keeps its row and its history and leaves
-no tombstone. One that has expired gives way without being superseded: it ended by itself. A deleted
-one gives way as well, and does not come back while another has its values; of two that come back
-together the newer does. Of imported ones what is there counts, and of several the last: the others
-are stored as superseded by it.
+- A write, a change, a merge or a person's correction that has the values of another memory
+  supersedes it. The superseded one keeps its row and its history and leaves no tombstone.
+- One that has expired gives way without being superseded: it ended by itself.
+- A deleted one gives way as well, and does not come back while another has its values. Of two that
+  come back together the newer does.
+- On import the one that is there counts, and of several imported ones the last. The others are
+  stored as superseded by it.
 
-Port of a store for a search over many scopes of agents.
-
-Scopes go by the numbers that the store has given them; memories by the numbers of their tenant.
-Every method names the scopes that are meant: numbers of other scopes answer nothing.
+In a search, scopes go by the numbers that the store has given them, and memories by the numbers of
+their tenant. Every method names the scopes that are meant: numbers of other scopes answer nothing.
 """
 
 from __future__ import annotations

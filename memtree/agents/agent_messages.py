@@ -1,5 +1,6 @@
-"""The messages of a posted conversation: which are the user's, what each is known by, and the ports
-of what reads them; `memtree.jobs.model_readers` has the readers.
+"""Find the user's messages in a posted conversation, and the key that each is known by.
+
+The ports of their readers stand here as well; `memtree.jobs.model_readers` has the readers.
 """
 
 from __future__ import annotations

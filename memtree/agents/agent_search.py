@@ -1,25 +1,20 @@
-"""Search over the memories of agents, one's own and those that grants opened: the use case.
+"""Search the memories of agents: one's own, and those that grants of other tenants opened.
 
     search = AgentSearch(store, memory_search, now=time.time)
     query = AgentQuery("which port?", AgentScopes("acme", "helper", None))
     result = await search.search(query)
     result.hits[0].memory.memory.data
 
-Scopes of one tenant are ranked as one collection, however many there are; what another tenant
-shares is ranked for itself, and stands between one's own by its score (`search/ranking_many.py`).
-
-Read the scopes that a search means: one, or many.
-
-Several queries ranked over the rows of one index, and the hits of several indexes in one order.
-
     own index    -> ranked, newer versions first -> hits with their places' scores \\
     shared index -> ranked, newer versions first -> hits with their places' scores  > by score
 
-Rows of one index are ranked by words whose weights all of them make together: the scopes of one
-tenant are one collection. Scopes of another tenant, which grants opened, are ranked for themselves:
-a score says how much of the query a row holds and means, on one scale for all indexes, so they
-compare; and nobody who shares memories can change the order of one's own, or learn from the order
-of his what one's own hold.
+The scopes of one tenant are ranked as one collection, however many there are: all its rows together
+make the weights of words. What another tenant shares is ranked for itself, and its score puts it
+between one's own. A score says how much of the query a row holds and means, on one scale for all
+indexes, so scores compare. Nobody who shares memories can change the order of one's own, or learn
+from the order of theirs what one's own hold.
+
+Several queries over one index are ranked in one pass.
 """
 
 from __future__ import annotations
@@ -42,7 +37,7 @@ from memtree.agents.agent_memory import (
 from memtree.agents.group_index import NO_GROUP, GroupLoader, ManyRows, RowsToRead
 from memtree.errors import BadRequest
 from memtree.memories.memory import SNAPSHOT
-from memtree.memories.memory_store import ANY, MemoryFilter, MemoryStore, SearchRow
+from memtree.memories.memory_store import ANY, MemoryFilter, MemoryStore
 from memtree.memories.scope import Scope
 from memtree.memories.search.block_rows import BlockRows
 from memtree.memories.search.query import PATIENCE, Query
@@ -209,12 +204,8 @@ class ManyScopes:
 
 
 def _past(rows: Sequence[PlacedRow]) -> ManyRows:
-    live = [PlacedRow(place, _live(row)) for place, row in rows]
+    live = [PlacedRow(place, row._replace(live=True, expires=None)) for place, row in rows]
     return ManyRows(NO_GROUP.refreshed(ScopeTotals(), (), RowsToRead(), live))
-
-
-def _live(row: SearchRow) -> SearchRow:
-    return row._replace(live=True, expires=None)
 
 
 MORE_PATIENCE = 0.1  # seconds more for each other search of a batch
@@ -371,14 +362,14 @@ class AgentSearch:
     ) -> list[tuple[list[AgentHit], bool]]:
         """For each query the hits in one place, and whether all rows have vectors."""
         target = self._target(place)
-        numbers = {}
+        filtered = {}
         for query, _ in queries:
             wanted = _wanted(query, place)
-            if wanted != ANY and wanted not in numbers:
-                numbers[wanted] = np.array(await target.matching(wanted), np.int32)
+            if wanted != ANY and wanted not in filtered:
+                filtered[wanted] = np.array(await target.matching(wanted), np.int32)
         ranking = [
             RankedQuery(
-                vectors, query.limit + SPARE, numbers.get(_wanted(query, place)), query.least
+                vectors, query.limit + SPARE, filtered.get(_wanted(query, place)), query.least
             )
             for query, vectors in queries
         ]
@@ -388,7 +379,9 @@ class AgentSearch:
 
         small = len(index) * len(ranking) < RANKED_IN_A_THREAD
         ranks = rank() if small else await asyncio.to_thread(rank)
-        there = await self._there(target, index, ranks, past=place.past)
+        rows, first = np.unique(np.concatenate([rank.rows for rank in ranks]), return_index=True)
+        numbers = np.concatenate([rank.numbers for rank in ranks])[first]
+        there = await target.memories(index, rows, numbers, past=place.past)
         return [
             (
                 hits(index, asked_for, ranked, there, shared=place.shared, vectors=query.vectors),
@@ -396,18 +389,6 @@ class AgentSearch:
             )
             for (query, asked_for), ranked in zip(queries, ranks, strict=True)
         ]
-
-    async def _there(
-        self,
-        target: OneScope | ManyScopes,
-        index: BlockRows,
-        ranks: Sequence[Ranked],
-        *,
-        past: bool,
-    ) -> list[LocatedMemory]:
-        rows, first = np.unique(np.concatenate([rank.rows for rank in ranks]), return_index=True)
-        numbers = np.concatenate([rank.numbers for rank in ranks])[first]
-        return await target.memories(index, rows, numbers, past=past)
 
 
 def _places(query: AgentQuery) -> Iterator[_Place]:

@@ -1,13 +1,14 @@
-"""Topical clusters of memories, without a model: what is near belongs together, and a cluster is
-called after the word that is most typical of it.
+"""Put memories that are near to each other into clusters, without a model, and name each cluster.
+
+The name is the word that is most typical of the cluster.
 
     near     the relevance of the vectors, on the embedder's scale; by words where one has none
     linked   each with its nearest that are near enough, if it is among their nearest, too; what is
              left alone, with the nearest
     cluster  what links lead to (the components that a union-find gives)
 
-Links to the nearest alone, for with all links that are near enough everything hangs together by a
-chain of memories that lie between two topics. The same memories always give the same clusters.
+Only the nearest are linked. If all that are near enough were, memories that lie between two topics
+would chain everything together. The same memories always give the same clusters.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Solana wallets: ed25519 keys, which are their own addresses. The only file that knows PyNaCl.
+"""Sign and verify for Solana wallets, whose ed25519 keys are their own addresses.
 
-libsodium refuses what makes forgeries possible: keys and commitments of small order (the identity
-point signs every text), encodings that are not canonical, and an s that is not reduced.
+No other file knows PyNaCl. Its libsodium refuses what makes forgeries possible: keys and
+commitments of small order (the identity point signs every text), encodings that are not canonical,
+and an s that is not reduced.
 
-Base58, as Solana writes addresses and keys: of a known number of bytes.
-
-Converting bases takes time in the square of the length, so no more digits are read than the known
-number of bytes can have.
+Solana writes addresses and keys in base58. Converting bases takes time in the square of the length,
+so no more digits are read than the known number of bytes can have.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""EVM wallets: `personal_sign` (EIP-191) and addresses (EIP-55). No other file knows coincurve.
+"""Sign and verify for EVM wallets: `personal_sign` (EIP-191), addresses (EIP-55) and Keccak-256.
 
-A signature can be changed into another one that recovers the same address (s to n - s), so the
-larger s is refused, as chains do since EIP-2; libraries make the smaller.
+No other file knows coincurve. A signature can be changed into another one that recovers the same
+address (s to n - s), so the larger s is refused, as chains do since EIP-2; libraries make the
+smaller.
 
-Keccak-256, the hash of EVM chains. It is SHA3-256 with the padding of before the standard, so
-`hashlib` does not have it.
-
-Many messages are hashed together: a lane of the state is one integer that holds that lane of all of
-them, 64 bits each. Python's time for an operation hardly depends on its width, so that 32 messages
-take less than twice the time of one (docs/decisions/0028-agent-memories.md).
+Keccak-256, the hash of EVM chains, is SHA3-256 with the padding of before the standard, so
+`hashlib` does not have it. Many messages are hashed together: a lane of the state is one integer
+that holds that lane of all of them, 64 bits each. Python's time for an operation hardly depends on
+its width, so that 32 messages take less than twice the time of one
+(docs/decisions/0028-agent-memories.md).
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """Plan what becomes of what was found in messages: memories to be written, or why not.
 
-A memory is held against its schema, joined with the one whose place it takes, and left out where
-the scope knows it already.
+A memory is held against its schema and joined with the one whose place it takes. It is left out
+where the scope knows it already.
 
-Read "my FIELD is VALUE", for tenants without schemas: data instead of a sentence.
+For tenants without schemas, "my FIELD is VALUE" becomes data instead of a sentence:
 
     >>> named_field("My favorite color is blue.")
     {'favoriteColor': 'blue'}
     >>> named_field("my time zone is CET"), named_field("My name is Ada Lovelace")
     ({'timeZone': 'CET'}, {'name': 'Ada Lovelace'})
 
-Whatever says more stays a sentence: the value is a name, or one word of a favourite.
+The value must be a name, or one word of a favourite. Whatever says more stays a sentence:
 
     >>> named_field("My job is stressful"), named_field("My favorite color is not blue")
     (None, None)
@@ -28,7 +28,6 @@ from typing import Any, NamedTuple, Protocol
 from memtree.agents.agent_memory import NOBODY, AgentMemories, StructuredWrite
 from memtree.agents.agent_messages import StructuredReading, ToldMessage
 from memtree.agents.grounded_values import (
-    Finding,
     StructuredCandidate,
     gathered,
     lacking,
@@ -187,7 +186,13 @@ class ExtractionPlanner:
         skipped = [skip for reading in read for skip in reading.skipped]
         plan = ExtractionPlan(request, batch, skipped)
         if request.schemas:
-            candidates = gathered(_findings(read), request.schemas)
+            findings = [
+                (at, finding)
+                for at, reading in enumerate(read)
+                if isinstance(reading, StructuredReading)
+                for finding in reading.findings
+            ]
+            candidates = gathered(findings, request.schemas)
         else:
             candidates = _sentences(batch, read)
         taken = Counter[int]()
@@ -363,7 +368,7 @@ class ExtractionPlanner:
         if request.expires is not None and request.expires <= now:
             return EXPIRED
         source = MemorySource(
-            message=_storable(message.id),
+            message=message.id if message.id.isprintable() else "",  # else no text to a store
             start=new.start,
             end=new.end,
             digest=message.key.hex(),
@@ -419,16 +424,6 @@ def _expected(schema: MemorySchema, base: Memory | NewMemory | None) -> tuple[st
     return NOBODY if schema.unique_on and base is None else None
 
 
-def _findings(read: Sequence[Found]) -> list[tuple[int, Finding]]:
-    """With the index of their message, in order."""
-    return [
-        (at, finding)
-        for at, reading in enumerate(read)
-        if isinstance(reading, StructuredReading)
-        for finding in reading.findings
-    ]
-
-
 def _sentences(batch: Sequence[ToldMessage], read: Sequence[Found]) -> list[StructuredCandidate]:
     """The memories of a tenant without schemas: each is one sentence, or a field that it names."""
     return [
@@ -469,8 +464,3 @@ def _happened(message: UserMessage, start: int, end: int) -> float | None:
     if named is None or named.day is None:
         return None
     return datetime.combine(named.day, time(), UTC).timestamp()
-
-
-def _storable(id_: str) -> str:
-    """An id that a caller chose, "" where it holds what is no text to a store."""
-    return id_ if id_.isprintable() else ""

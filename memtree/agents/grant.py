@@ -1,13 +1,12 @@
-"""A grant, as values: who opens what for whom, until when.
+"""Define a grant (who opens what for whom, until when), its signed text, and the port of its store.
 
-Text that a wallet signs to give a grant, and the digest by which a grant is known afterwards.
+The text that a wallet signs is a prefix and the base64 of the payload as `JSON.stringify` writes it
+with sorted keys; the digest of this text is what a grant is known by. The text is written anew from
+the checked values, never taken from a request. Ids and addresses are ASCII without quotes, and a
+time is a whole number, so there is one way to write them.
 
-The text is a prefix and the base64 of the payload as `JSON.stringify` writes it with sorted keys.
-It is written anew from the checked values, never taken from a request: ids and addresses are ASCII
-without quotes, and a time is a whole number, so there is one way to write them.
-
-Port of a store of grants: whose wallets are, which proofs were used, what was revoked. Grants
-themselves are not kept: they come with each request.
+The store keeps whose wallets are, which proofs were used, and what was revoked. Grants themselves
+are not kept: they come with each request.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def grant_digest(payload: GrantPayload) -> bytes:
 
 
 class WalletStore(Protocol):
-    """Addresses are canonical (`grants/wallets.py`). Times are unix seconds. Raises as
+    """Addresses are canonical (`wallets.canonical_address`). Times are unix seconds. Raises as
     `MemoryStore` does."""
 
     async def prove_wallet(self, address: str, tenant: str, proof: bytes, until: float) -> None:

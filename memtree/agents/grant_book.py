@@ -1,16 +1,14 @@
-"""Grants and the wallets that sign them, as the routes use them.
+"""Check grants and the wallets that sign them, and decide what each grant opens.
 
     prove    a request's proof -> the wallet is the tenant's from now on
     opened   the grants of a search -> the scopes of others that they open, and why some do not
     revoke   a grant, by the tenant of its grantor
 
-Grants are not kept: they come with each request. Checked signatures are remembered in the process;
-times, wallets and revocations are looked at each time.
+Grants are not kept: they come with each request. Valid signatures are remembered in the process.
+Times, wallets and revocations are looked at each time.
 
-Decide what a grant opens from what is known of it.
-
-The order of the checks is what keeps a secret: whether a wallet is bound here, or a grant revoked,
-is told only to whom a valid signature of that wallet names.
+The order of the checks keeps a secret: whether a wallet is bound here, or a grant revoked, is told
+only to the tenants whom a grant with a valid signature names, its grantor and its grantee.
 """
 
 from __future__ import annotations
@@ -213,7 +211,7 @@ class GrantBook:
     # -- wallets -----------------------------------------------------------------------------
 
     async def proven(self, proof: WalletProof) -> ProvenWallet:
-        """Raises as `wallet_proof.proven`."""
+        """Raises as `wallets.proven`."""
         return await asyncio.to_thread(proven, proof, self._clock.now())
 
     async def prove(self, tenant: str, wallet: ProvenWallet) -> None:
@@ -274,24 +272,19 @@ class GrantBook:
 
     async def _signed(self, grants: Sequence[SignedGrant]) -> list[bool]:
         """Return for each grant whether its signature is valid."""
-        keys = [_signature_key(grant) for grant in grants]
-        new = {key: one for key, one in zip(keys, grants, strict=True) if key not in self._valid}
-        messages = [_message(one) for one in new.values()]
+        messages = [
+            SignedMessage(one.payload.grantor, signed_text(one.payload), one.signature)
+            for one in grants
+        ]
+        # Text and signature: a valid signature of a text says nothing of another one.
+        keys = [hashlib.sha256(f"{one.text}|{one.signature}".encode()).digest() for one in messages]
+        new = {key: one for key, one in zip(keys, messages, strict=True) if key not in self._valid}
         if len(new) < OFF_LOOP:
-            checked = are_signed(messages)
+            checked = are_signed([*new.values()])
         else:
-            checked = await asyncio.to_thread(are_signed, messages)
+            checked = await asyncio.to_thread(are_signed, [*new.values()])
         invalid = {key for key, valid in zip(new, checked, strict=True) if not valid}
         for key in keys:
             if key not in invalid:
                 remember(self._valid, key, None, MAX_CACHED)
         return [key not in invalid for key in keys]
-
-
-def _signature_key(grant: SignedGrant) -> bytes:
-    """Text and signature: a valid signature of a text says nothing of another one."""
-    return hashlib.sha256(f"{signed_text(grant.payload)}|{grant.signature}".encode()).digest()
-
-
-def _message(grant: SignedGrant) -> SignedMessage:
-    return SignedMessage(grant.payload.grantor, signed_text(grant.payload), grant.signature)

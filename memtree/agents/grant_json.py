@@ -1,7 +1,7 @@
-"""Grants as JSON: `{p, s, c}`, the header of a request, and share codes.
+"""Read and write grants as JSON `{p, s, c}`, as the header of a request, and as share codes.
 
-A grant comes from somebody else than who sends it, so nothing in it is taken on trust. What this
-server does not understand may limit the grant, and is refused: an unknown field of `p` is signed.
+Who sends a grant is not who wrote it, so nothing in it is taken on trust. An unknown field of `p`
+is signed and may limit the grant, so a grant with one is refused.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A question that a model answers from memories: what it is asked, and what of its answer counts.
+"""Write the prompt of a question that a model answers from memories, and judge its answer.
 
 The model sees each memory as one line of data with a number; it names the numbers of those that its
 answer rests on. An answer counts where it names at least one of them, and holds no number that
 stands neither there nor in the question. What the memories hold is anybody's text, so a line cannot
 end, no character can hide, and no line can begin with the mark that opens a section.
 
-What this file does not do: call a model (`memtree/jobs/answering`).
+`memtree.jobs.answering` calls the model.
 """
 
 from __future__ import annotations

@@ -1,21 +1,17 @@
-"""This file checks that the values which a model wrote were really said, and makes memories of what
-was found in several messages.
+"""Check that the values which a model wrote were really said, and make memories of them.
 
-Make memories of what was found in several messages: what belongs together is one.
+What a model wrote is first read as a value for a field of some type. A value is taken only where
+the words leave one: "blue or green" is none of a field with choices.
 
-Of what a kind knows of the user there is one memory in a conversation: a later mention wins, lists
-grow. A record of another kind is a memory of its own. Where a memory of the kind is there already
-that this one would take the place of, what it knows and nobody mentions is kept.
+Then each value is checked for itself. It must stand in a sentence of the user's own words: as it
+is, as a number or a day that the sentence names, or as a choice whose words stand there. The
+sentence must be a statement of the user about themselves. Where it denies the value, or tells of
+somebody else, the value is dropped.
 
-Check that the values which a model wrote were really said: each is believed for itself.
-
-A value must stand in a sentence of the user's own words: as it is, as a number or a day that the
-sentence names, or as a choice whose words stand there. The sentence must be a statement of the
-user about themselves; where it denies the value, or tells of somebody else, the value is dropped.
-
-Values out of a model's words: what they are for a field of some type.
-
-A value is taken only where the words leave one: "blue or green" is none of a field with choices.
+At last the values of several messages that belong together become one memory. Of what a kind knows
+of the user there is one memory in a conversation: a later mention wins, lists grow. A record of
+another kind is a memory of its own. Where a stored memory of the kind is replaced, what it knows
+and nobody mentions is kept.
 """
 
 from __future__ import annotations
@@ -40,7 +36,7 @@ from memtree.agents.schema_prompt import (
 )
 from memtree.language.borders import denies
 from memtree.language.word_file import WordFile
-from memtree.memories.model_extraction import ShownMessage, clause_of, grounds
+from memtree.memories.model_extraction import Grounds, ShownMessage, clause_of, grounds
 from memtree.memories.relation import quantity_words
 from memtree.statements import gate
 from memtree.statements.calendar_dates import DateKind, DateMention, dates
@@ -405,13 +401,7 @@ def _is_said(
     return (negative or not denies(clause)) and _is_own(clause, kind)
 
 
-class _Grounds(NamedTuple):
-    quote: Span
-    clause: Span
-    sentence: Span
-
-
-def _single(text: str, span: Span, value: str) -> _Grounds | None:
+def _single(text: str, span: Span, value: str) -> Grounds | None:
     """The place of one word, which is no quotation."""
     at = lowered(text[span.start : span.end]).find(lowered(value))
     if not value or at < 0:
@@ -420,7 +410,7 @@ def _single(text: str, span: Span, value: str) -> _Grounds | None:
     before, after = text[max(span.start, start - 1) : start], text[end : end + 1]
     if before.isalnum() or after.isalnum():
         return None
-    return _Grounds(Span(start, end), clause_of(text, Span(start, end), span), span)
+    return Grounds(Span(start, end), clause_of(text, Span(start, end), span), span)
 
 
 def _is_true_or_not(field: SchemaField, value: bool, said: str) -> bool:

@@ -1,10 +1,7 @@
-"""The small scopes of a tenant's agents as one index: ten thousand scopes of ten memories each are
-one set of arrays, not ten thousand.
+"""Keep the small scopes of a tenant's agents in one index, and the large ones in their own.
 
-It is a value, made out of another one and what changed since.
-
-The rows of many scopes as the store has them now: small scopes out of one index, large ones out
-of their own.
+Ten thousand scopes of ten memories each are one set of arrays, not ten thousand. The index is a
+value: a new one is made out of the last one and what changed since.
 """
 
 from __future__ import annotations
@@ -64,7 +61,11 @@ class GroupIndex:
     def reading(self, versions: Sequence[ScopeVersion]) -> RowsToRead:
         """`versions`: of all scopes, as they are now."""
         were = {version.number for version in self.large}
-        large = [version for version in versions if version.counted >= _least(version, were)]
+        large = [
+            version
+            for version in versions
+            if version.counted >= (LARGE // 2 if version.number in were else LARGE)
+        ]
         there = {version.number for version in large}
         anew: list[int] = []
         changed: dict[int, int] = {}
@@ -140,11 +141,6 @@ class GroupIndex:
         )
         numbers, first = np.unique(numbers, return_index=True)
         return numbers, places[first]
-
-
-def _least(scope: ScopeVersion, were: set[int]) -> int:
-    """Live memories from which it has an index of its own."""
-    return LARGE // 2 if scope.number in were else LARGE
 
 
 NO_GROUP = GroupIndex(

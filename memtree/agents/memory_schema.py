@@ -1,20 +1,12 @@
-"""This file has a schema of structured memories as a value, with the port of its store, and reads
-the text of a schema strictly.
+"""Define a schema of structured memories and the port of its store, and read its text strictly.
 
-A schema of structured memories as a value, the port of their store, and their names.
+A schema may name fields that are to be unique: memories of its kind with equal values in them are
+the same one. Values are equal as JSON values after NFC: the order of an object's fields means
+nothing, 1 and 1.0 are one number, "1" and 1 are two values, upper and lower case differ. A field
+that is missing or null is not unique, as in a database: such a memory takes no other's place.
 
-Tell which memories of a kind are the same one: by the values of the fields that are to be
-unique.
-
-Values are equal as JSON values after NFC: the order of an object's fields means nothing, 1 and 1.0
-are one number, "1" and 1 are two values, upper and lower case differ. A field that is missing or
-null is not unique, as in a database: such a memory takes no other's place.
-
-The name that somebody may have meant who wrote one that there is not.
-
-The text of a schema, read strictly: what two readers could take for two schemas is refused.
-
-Raises `SchemaInvalid`, which says what is wrong or which limit it is over.
+`parsed` refuses a text that two readers could take for two schemas. It raises `SchemaInvalid`,
+which says what is wrong or which limit it is over.
 """
 
 from __future__ import annotations

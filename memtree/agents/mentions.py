@@ -1,4 +1,6 @@
-"""Whom and what a memory names, by rules: for memories of which no model has said it.
+"""Find by rules whom and what a memory names, and when what it tells of happens.
+
+Names are looked for only where no model has said them.
 
     capitalised words        not where they begin a sentence, for there every word is capitalised
     @handles, paths, identifiers of code, hosts of addresses
@@ -10,16 +12,16 @@ and else a concept. What only a reader would know is left out rather than guesse
     (EntityMention(name='Ada Smith', type='person'), EntityMention(name='Blue Bottle', \
 type='concept'), EntityMention(name='docs/plan.md', type='concept'))
 
-When what a memory tells of happens: as it was said, or as a field of its data says.
+The time is the one that was said, or else that of a field of the memory's data.
 
->>> when(None, {"title": "Dentist", "startsAt": "2026-03-07T10:30:00Z"})
-1772879400.0
+    >>> when(None, {"title": "Dentist", "startsAt": "2026-03-07T10:30:00Z"})
+    1772879400.0
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,7 +131,8 @@ def _in_text(field: str, text: str) -> Iterator[EntityMention]:
     words = list(_words(text))
     plain = "".join(filter(str.isalnum, field[:LONGEST].lower()))
     german = len(_GERMAN & {word.lower for word in words}) >= 2
-    alone = _all_capital(words) and (len(words) > 1 or plain in _NAMING or _is_kin(plain))
+    capitals = 0 < len(words) <= RUN and all(word.capital for word in words)
+    alone = capitals and (len(words) > 1 or plain in _NAMING or _is_kin(plain))
     at = 0
     while at < len(words):
         word = words[at]
@@ -233,11 +236,6 @@ def _is_kin(text: str) -> bool:
     return len(text) <= LONGEST and (bool(_KIN.fullmatch(text)) or text in _KIN_ELSEWHERE)
 
 
-def _all_capital(words: Iterable[_Word]) -> bool:
-    every = list(words)
-    return 0 < len(every) <= RUN and all(word.capital for word in every)
-
-
 def _bare(word: str) -> str:
     """Without the mark of a genitive."""
     return word[:-2] if word.endswith(("'s", "’s")) else word
@@ -263,14 +261,10 @@ def when(happened: float | None, data: Mapping[str, Any] | None) -> float | None
         return happened
     times: dict[str, float] = {}
     for _, (name, value) in zip(range(MOST_FIELDS), data.items(), strict=False):
-        plain = _plain(name)
+        plain = "".join(filter(str.isalnum, name[:LONGEST_NAME].lower()))
         if plain in FIELDS and plain not in times and (time := _time(value)) is not None:
             times[plain] = time
     return next((times[name] for name in FIELDS if name in times), None)
-
-
-def _plain(name: str) -> str:
-    return "".join(filter(str.isalnum, name[:LONGEST_NAME].lower()))
 
 
 def _time(value: object) -> float | None:

@@ -1,7 +1,4 @@
-"""The use case of schemas: a tenant's schemas kept, and data held against them.
-
-Check the fields that a schema has beside its document.
-"""
+"""Keep the schemas of a tenant, check what callers give for one, and hold data against them."""
 
 from __future__ import annotations
 
@@ -144,7 +141,12 @@ class SchemaBook:
 
     async def get(self, tenant: str, kind: str) -> MemorySchema:
         """Raises `NotFound`, naming the nearest one."""
-        return _of_kind(await self._store.schemas(tenant), kind)
+        schemas = await self._store.schemas(tenant)
+        for schema in schemas:
+            if schema.kind == kind:
+                return schema
+        meant = _meant(kind, [schema.kind for schema in schemas])
+        raise NotFound(f"There is no schema of this kind.{meant}", param="kind")
 
     async def put(
         self,
@@ -212,7 +214,7 @@ class SchemaBook:
         schema = MemorySchema(
             checked_kind(kind, "kind"),
             schema_text(document),
-            tuple(dict.fromkeys(unique_on)),  # that they are properties, `limits` sees to
+            tuple(dict.fromkeys(unique_on)),  # `check_unique`: they are properties
             checked_description(description),
             now,
             now,
@@ -298,16 +300,6 @@ class _Row(NamedTuple):
             f"{self.place}: there is no schema of this kind.{_meant(self.kind, known)}",
             param=self.place,
         )
-
-
-def _of_kind(schemas: Sequence[MemorySchema], kind: str) -> MemorySchema:
-    match = next((schema for schema in schemas if schema.kind == kind), None)
-    if match is None:
-        raise NotFound(
-            f"There is no schema of this kind.{_meant(kind, [schema.kind for schema in schemas])}",
-            param="kind",
-        )
-    return match
 
 
 def _meant(kind: str, known: Sequence[str]) -> str:

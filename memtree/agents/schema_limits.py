@@ -1,25 +1,17 @@
-"""This file finds the sub-schemas of a schema, and checks the limits of a schema before anything
-compiles it.
-
-The sub-schemas of a schema document, found by the keywords that hold them (draft 2020-12).
-
-Nothing else of a document is a schema: what stands in `enum`, `const`, `default` or an unknown
-keyword is a value, whatever it looks like. Raises `SchemaInvalid`, which names the place.
-
-Limits of a schema, checked before anything compiles it.
+"""Find the sub-schemas of a schema, and check its limits before anything compiles it.
 
 A schema comes from a caller and is applied to the data of callers, so what it can cost is bounded
-by what is written: 25 definitions that each use the one before twice are 33 million checks.
-`CheckedSchema` is what a schema has to be to be compiled. Raises `SchemaInvalid`, which says which
-limit, and where.
+by what is written: 25 definitions that each use the one before twice are 33 million checks. A
+`CheckedSchema` is ready to be compiled. All checks raise `SchemaInvalid`, which says which limit or
+rule is broken, and where.
 
-Patterns of a schema as they are compiled: ECMAScript's, in the words that the engine is quick
-with.
+Sub-schemas are found by the keywords that hold them (draft 2020-12). Nothing else of a document is
+a schema: what stands in `enum`, `const`, `default` or an unknown keyword is a value, whatever it
+looks like.
 
-The engine matches in linear time, so it looks neither ahead nor back. A few patterns that a
-widely used library writes do, and can be said without: they are replaced by these.
-
-A schema document as it is compiled, where that is not as it was written.
+Patterns are ECMAScript's. The engine matches in linear time, so it looks neither ahead nor back. A
+few patterns that a widely used library writes do, and can be said without: they are replaced.
+Others are written in the words that the engine is quick with.
 """
 
 from __future__ import annotations
@@ -75,7 +67,9 @@ class SubSchema:
 
 def sub_schemas(document: Mapping[str, Any]) -> list[SubSchema]:
     """The document itself first, then those in it."""
-    _check_draft(document)
+    draft = document.get("$schema")
+    if draft is not None and (not isinstance(draft, str) or draft.removesuffix("#") != DRAFT):
+        raise SchemaInvalid(f"$schema must be {DRAFT} (or be left out)", param="schema")
     schemas: list[SubSchema] = []
     waiting: list[tuple[Place, Any, int, SubSchema | None, str]] = [((), document, 1, None, "")]
     while waiting:
@@ -118,12 +112,6 @@ def _escaped(step: str | int) -> str:
 
 def _invalid(place: Place, rule: str) -> SchemaInvalid:
     return SchemaInvalid(f"the schema at {shown(place)}: {rule}", param="schema")
-
-
-def _check_draft(document: Mapping[str, Any]) -> None:
-    draft = document.get("$schema")
-    if draft is not None and (not isinstance(draft, str) or draft.removesuffix("#") != DRAFT):
-        raise SchemaInvalid(f"$schema must be {DRAFT} (or be left out)", param="schema")
 
 
 def _check_keywords(part: SubSchema) -> None:

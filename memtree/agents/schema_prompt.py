@@ -1,23 +1,17 @@
-"""This file finds the fields of schemas that a model can fill, writes the prompt that asks for
-them, and reads the reply.
+"""Find the fields of schemas that a model can fill, write the prompt for them, and read the reply.
 
-Fields of a schema that a model is asked for: what values they take.
+Fields are those of the outermost object, and of objects right within it; of each its type and its
+choices are read. Of several alternatives one is read where all others are null, as optional fields
+are written. All else is left alone: a memory is checked against its whole schema anyway.
 
-Read are the fields of the outermost object, and those of objects right within it; of each its type
-and its choices. What is made of several alternatives is read where but one is not null, as optional
-fields are written. All else is left alone: whoever checks a memory against its schema says whether
-it is right without.
+The prompt is one call for some messages and some kinds. It shows the user's own sentences alone
+(`model_extraction.shown_spans`), and of each kind one line: its name, what it is for, its fields.
+Values are asked for as texts. `grounded_values` finds out what number, day or choice they are, and
+whether they were said.
 
-Prompt that asks a model to fill schemas: one call for some messages and some kinds.
-
-It sees the user's own sentences alone (`extraction.model.prompt.shown_spans`), and of each kind one
-line: its name, what it is for, its fields. Values are asked for as texts: what number, day or
-choice they are is found out here, and whether they were said (`value_grounding.py`).
-
-Reads what a model answered: records, whatever it put around them.
-
-Read as well: reasoning before the JSON, code fences and prose around it, a bare list, values as an
-object instead of a list, and of an answer that was cut off the records that are complete.
+The reply is records, whatever stands around them: reasoning before the JSON, code fences and prose.
+A bare list is read as well, values as an object instead of a list, and of an answer that was cut
+off the records that are complete.
 
     >>> read('{"records": []}', ["1"])
     ModelRecords(records=(), readable=True)

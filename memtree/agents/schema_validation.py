@@ -1,13 +1,12 @@
-"""Schemas compiled by `jsonschema-rs`, and data held against them.
+"""Compile schemas with `jsonschema-rs`, hold data against them, and describe what breaks them.
 
-The only file that knows the library, which is imported when the first schema is compiled. It is
-told to fetch nothing, to match patterns in linear time (no look-around, no back-references), and to
-take `format` as a note, as the draft does by default.
+No other file knows the library, which is imported when the first schema is compiled. It is told to
+fetch nothing, to match patterns in linear time (no look-around, no back-references), and to take
+`format` as a note, as the draft does by default.
 
-Describe how data breaks its schema: the place and the rule, never a value.
-
-Names of fields are the schema's where it has them; others are part of the data, and
-stand as `*`. Limits and options are the schema's, and are told where they are short.
+A description names the place and the rule, never a value. Names of fields are the schema's where it
+has them; others are part of the data, and stand as `*`. Limits and options are the schema's, and
+are told where they are short.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A structured memory as it is stored, and what is refused of its data before that.
+"""Make a structured memory as it is stored, and refuse data that cannot be stored.
 
-The text of a structured memory: what searches find it by, word for word and by meaning.
+Searches find the memory by its text, word for word and by meaning:
 
 >>> print(structured_text("UserProfile", {"favoriteColor": "blue", "home_town": {"name": "Oslo"}}))
 user profile
@@ -99,11 +99,10 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 def _fields(path: str, data: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The last one first, for a stack."""
-    return [(_joined(path, name), data[name]) for name in sorted(data, reverse=True)]
-
-
-def _joined(path: str, name: str) -> str:
-    return f"{path} {words_of(name)}".strip()[-_LONGEST_PATH:]
+    return [
+        (f"{path} {words_of(name)}".strip()[-_LONGEST_PATH:], data[name])
+        for name in sorted(data, reverse=True)
+    ]
 
 
 def _line(path: str, text: str) -> str:

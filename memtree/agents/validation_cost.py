@@ -1,11 +1,9 @@
-"""How much work it is to hold data against a schema, counted before it is done.
+"""Count how much work it is to hold data against a schema, before it is done.
 
 The library holds the interpreter's lock while it works, so that a thread would not free the event
 loop: 1,000 sub-schemas over 8,000 numbers take it seconds. So the work is counted first, for all
 values that a sub-schema is applied to, and what is beyond a limit is refused. Counting assumes that
 no rule ends the work early, and stops at the limit itself.
-
-The sub-schemas of a document as they are applied, with what each costs (`work`).
 
 Costs are in units of 25 ns, measured (`benchmarks/memories/agent_schemas.py`): one rule on one
 value is about one. Rules that are dear: numbers with a fraction are compared as exact fractions

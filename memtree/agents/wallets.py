@@ -1,14 +1,10 @@
-"""This file tells wallets of either chain apart, checks their signatures, and checks the proof by
-which a request shows whose it is.
+"""Tell wallets of either chain apart, and check their signatures and the proofs of requests.
 
-Wallets of either chain: which one an address is of, and whose signature this is.
+A proof shows for two minutes whose wallet sent a request. The signed text names method, path, body
+and time, but no server and no wallet: so a proof counts for one tenant only, and is known by its
+text and its wallet.
 
-Private keys of either chain. The server needs none: they are for `memtree grants` and tests.
-
-A wallet's proof in a request: who sent it, for two minutes.
-
-The signed text names method, path, body and time, but no server and no wallet: so a proof counts
-for one tenant only, and is known by its text and its wallet.
+The server needs no private keys: they are for `memtree grants` and tests.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
-"""All that is kept of one user, in one look and in one deletion: memories, groups, settings, and
-what agents remember of them (the subject with the user's name)."""
+"""Count or erase, in one step, all that is kept of one user.
+
+That is memories, groups, settings, and what agents remember of the user (the subject with the
+user's name).
+"""
 
 from __future__ import annotations
 

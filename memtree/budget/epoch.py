@@ -8,7 +8,8 @@ a request finds the newest turn on its own chain, and continues that turn's epoc
     rounds   |-- covered by the plan --|cut|-- recent at the start --|-- appended ... --> H
     turns                                                            t0   t1   t2
 
-The size of recall blocks is decided here as well; their content in `unfolding/recall_block.py`.
+The size of recall blocks is decided here as well; their content in
+`memtree.unfolding.recall_block`.
 """
 
 from __future__ import annotations
@@ -272,16 +273,12 @@ def _question_room(
     expected growth, shared with the questions of later requests as far as they count."""
     growth = packing.mean_growth(history)
     made = history.size(epoch.start) / growth if growth else 0.0
-    ahead = _fitting(max(0.0, planned.requests - made))
+    whole, part = divmod(max(0.0, planned.requests - made), 1)
+    # About how many whole requests fit: room for half a request holds none, and is free for a
+    # block; room for most of one, with the spare tokens, holds one.
+    ahead = whole + min(1.0, max(0.0, 4 * part - 2))
     free = _left(epoch, history, terms, blocks) - ahead * growth
     return max(0.0, free) / (1 + ahead * planned.alike)
-
-
-def _fitting(requests: float) -> float:
-    """Return about how many whole requests fit into room for `requests`: room for half a request
-    holds none, and is free for a block; room for most of one, with the spare tokens, holds one."""
-    whole, part = divmod(requests, 1)
-    return whole + min(1.0, max(0.0, 4 * part - 2))
 
 
 def block_room(

@@ -1,11 +1,6 @@
 """Prices a conversation sent whole or folded, and decides when memory begins.
 
-Price a conversation, sent whole or folded: input only, in uncached input tokens.
-
-Assumes that the provider caches what was sent before for as long as `Prices.lifetime` says, and
-that it is called once for each assistant message.
-
-When memory begins: the first fold of a conversation that was sent whole until now.
+Memory begins with the first fold of a conversation that was sent whole until now:
 
     up to the target, or 10,000 tokens     it is sent whole, whatever it costs
     input that is paid for by the token    a fold rewrites text that could be read from the
@@ -14,7 +9,9 @@ When memory begins: the first fold of a conversation that was sent whole until n
     input that costs nothing, a hard       it is folded as soon as it exceeds that
     target, the mode `fresh`
 
-Pure: takes sizes and prices, returns a size.
+Costs are those of input only, in uncached input tokens. They assume that the provider caches what
+was sent before for as long as `Prices.lifetime` says, and that it is called once for each assistant
+message. Pure: takes sizes and prices, returns a size.
 """
 
 from __future__ import annotations
@@ -50,11 +47,19 @@ class LaterRequests:
     most: float
 
     def stay_within(
-        self, size: float, tokens: float, fixed: int, prices: Prices, extra: float, limit: CostLimit
+        self,
+        size: float,
+        tokens: float,
+        fixed: int,
+        prices: Prices,
+        extra: float,
+        paid: float,
+        share: float,
     ) -> bool:
         """Return True if folding never costs more than allowed, at any later request. `size`: of
-        the first answer, at a history of `tokens`; `extra`: additional cost of that answer."""
-        paid, share = limit.paid, limit.share
+        the first answer, at a history of `tokens`; `extra`: additional cost of that answer. The
+        cost may be the share `share` of `paid`, which is what sending everything has cost so
+        far."""
         posted, blocks = self.start, size - self.start
         for _ in range(LOOKED_AHEAD):
             whole = prices.cost(fixed + tokens, self.step)
@@ -68,15 +73,6 @@ class LaterRequests:
             if extra > share * paid:
                 return False
         return True
-
-
-@dataclass(frozen=True, slots=True)
-class CostLimit:
-    """Limit on the cost of a first fold: the share `share` of `paid`, which is what sending
-    everything has cost so far."""
-
-    paid: float
-    share: float
 
 
 def direct_cost(history: History, fixed: int, prices: Prices) -> float:
@@ -115,14 +111,17 @@ def costs_little(
     the rest of the history would be read from the provider's cache: at most its first
     `cached_messages` messages (None: as many as the last request had).
     """
-    cached = _cached(history)
+    requests = list(_requests(history))
+    cached = requests[-2] if len(requests) > 1 else 0
     if cached_messages is not None:
         cached = min(cached, history.size(0, cached_messages))
     extra = prices.write * (size - (history.tokens - cached)) - prices.read * cached
-    limit = CostLimit(direct_cost(history, fixed, prices), share)
-    if extra > share * limit.paid:
+    paid = direct_cost(history, fixed, prices)
+    if extra > share * paid:
         return False
-    return later is None or later.stay_within(size, history.tokens, fixed, prices, extra, limit)
+    return later is None or later.stay_within(
+        size, history.tokens, fixed, prices, extra, paid, share
+    )
 
 
 def mean_step(history: History) -> float:
@@ -150,22 +149,16 @@ def folds_at(
     def costs_little_after(requests: int) -> bool:
         cached = history.tokens + (requests - 1) * step
         read = requests * (fixed + history.tokens) + step * requests * (requests - 1) / 2
-        limit = CostLimit(paid + prices.cost(read, requests * step), share)
+        then = paid + prices.cost(read, requests * step)
         extra = prices.write * (size - step) - prices.read * cached
-        if extra > share * limit.paid:
+        if extra > share * then:
             return False
         tokens = cached + step
-        return later is None or later.stay_within(size, tokens, fixed, prices, extra, limit)
+        return later is None or later.stay_within(size, tokens, fixed, prices, extra, then, share)
 
     most = math.ceil(max(0.0, room - history.tokens) / step)
     requests = 1 + bisect_left(range(1, most + 1), True, key=costs_little_after)
     return min(room, THOUSAND * math.ceil((history.tokens + requests * step) / THOUSAND))
-
-
-def _cached(history: History) -> int:
-    """Return the tokens of the history at the previous request."""
-    sizes = list(_requests(history))
-    return sizes[-2] if len(sizes) > 1 else 0
 
 
 # How much a first fold may cost extra, as a share of everything paid so far

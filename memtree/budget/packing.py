@@ -1,25 +1,4 @@
-"""Which parts of an answer fit into the budget of an epoch.
-
-Division of a hard target within an epoch: one continuous rule for every target.
-
-    |-- recent rounds --|-- memory message --|-- spare --|-------- reserved --------| target
-
-`reserved` is the expected size of the next requests at their present mean: their growth of the
-history and, under a large target, their recall blocks. The memory message, which is unfolded for
-the question that begins the epoch, takes the rest, except a spare part for varying sizes and for
-blocks. It never shrinks when the target grows (docs/decisions/0018). Pure; soft targets are handled
-in `packing` and `epoch`.
-
-Divides the available tokens between the parts of an answer, and finds the rounds that stay whole
-before the cut.
-
-Rounds that stay whole before the cut, because a model may use a tool only while they are sent.
-
-A client that defers its tools loads them from inside the history: a result names the tools that it
-loads (`Message.loads`). If that round were folded, the tool would be unavailable, while the client
-assumes it is loaded. So the latest such round of each tool stays, after the memory message.
-
-Divide the available tokens between the parts of an answer. Pure: decides, never waits.
+"""Divides the tokens of an answer between its parts, and chooses where the history is cut.
 
     admit(sizes) -> Pass      the history is sent whole
                   | Refuse    the part that must stay whole does not fit the model
@@ -27,8 +6,23 @@ Divide the available tokens between the parts of an answer. Pure: decides, never
     pack(sizes)  -> Packed    memory message + recent rounds, for the present question
     begin(sizes) -> Packed    the same for the first request of an epoch
 
-Shares are those of DESIGN section 8 for an answer unfolded for the present question, found by
-simulation and re-measured by `make bench`.
+Pure: decides, never waits. Shares are those of DESIGN section 8 for an answer unfolded for the
+present question, found by simulation and re-measured by `make bench`.
+
+Within an epoch a hard target is divided by one continuous rule for every target (`epoch_budget`;
+soft targets are handled by `begin` and in `epoch`):
+
+    |-- recent rounds --|-- memory message --|-- spare --|-------- reserved --------| target
+
+`reserved` is the expected size of the next requests at their present mean: their growth of the
+history and, under a large target, their recall blocks. The memory message, which is unfolded for
+the question that begins the epoch, takes the rest, except a spare part for varying sizes and for
+blocks. It never shrinks when the target grows (docs/decisions/0018).
+
+Some rounds before the cut stay whole, because a model may use a tool only while they are sent. A
+client that defers its tools loads them from inside the history: a result names the tools that it
+loads (`Message.loads`). If that round were folded, the tool would be unavailable, while the client
+assumes it is loaded. So the latest such round of each tool stays, after the memory message.
 """
 
 from __future__ import annotations

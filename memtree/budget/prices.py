@@ -1,21 +1,13 @@
-"""Prices of prompts, and what memory saves by them.
+"""Prices prompts of which the provider may have cached a prefix, and what memory saves by them.
 
-Price input of which the provider may have cached a prefix.
-
-Prices are multiples of the price of uncached input, so costs come in uncached input tokens.
-
-Compute what memory saved on a request: the same rule for the log, daily totals, lists and
-metrics.
+Prices are multiples of the price of uncached input, so costs come in uncached input tokens. What
+memory saved on a request is computed by the same rule for the log, daily totals, lists and metrics:
 
     saved = without - with        in uncached input tokens; a loss is negative
 
 *With* is the provider's own count of the prompt, if it reports cached tokens; otherwise the rule
 below applied to what was sent. *Without* is the rule applied to what was posted. A history that was
 sent whole saved nothing, by definition.
-
-Some providers cache nothing, or hardly anything. What they report is compared with the rule
-(`CacheEvidence`), and both sides are reckoned with the share of the rule's cached tokens that the
-provider really reads from its cache.
 
 The rule: the provider reads from its cache the common prefix with the previous prompt of the same
 conversation and model, if the cache has not expired; it writes the rest. So the first request of a
@@ -28,6 +20,10 @@ conversation is cached on neither side. Pure.
     8000
     >>> saved(Prompt(101_000, 100_000), Prompt(20_000, 2_000), prices)
     -7200
+
+Some providers cache nothing, or hardly anything. What they report is compared with the rule
+(`CacheEvidence`), and both sides are reckoned with the share of the rule's cached tokens that the
+provider really reads from its cache.
 """
 
 from __future__ import annotations

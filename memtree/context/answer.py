@@ -161,11 +161,6 @@ class AnswerLayout:
         """Return the messages before the cut that are sent whole after the memory message."""
         return [index for start, end in self.pinned for index in range(start, end)]
 
-    def sent(self, history: History) -> int:
-        """Return the tokens sent, without system messages and tools."""
-        memory = self.tokens + MESSAGE_OVERHEAD if self.text else 0
-        return memory + history.size(self.cut) + self.block_tokens
-
 
 def passed(
     posted: History, ask: CompressRequest, state: State = State.BELOW_THRESHOLD, reason: str = ""
@@ -204,14 +199,18 @@ def assembled(posted: History, ask: CompressRequest, state: State, layout: Answe
     memory = _memory_items(posted, ask, layout, carried) if layout.text else []
     whole = layout.whole if layout.text else []
     folded = posted.size(layout.head, layout.cut) - sum(posted.facts[at].tokens for at in whole)
+    recent = posted.size(layout.cut)
+    sent = posted.system_tokens + recent + layout.block_tokens + carried.tokens
+    if layout.text:
+        sent += layout.tokens + MESSAGE_OVERHEAD
     reason = Reason.EMBEDDINGS_PENDING if state is State.PROVISIONAL else Reason.NONE
     return replace(
         passed(posted, ask, state, reason),
         changed=True,
         items=(*front, *memory, *(KeptMessage(posted.posted[at]) for at in whole), *behind),
-        sent_tokens=posted.system_tokens + layout.sent(posted) + carried.tokens,
+        sent_tokens=sent,
         cached_tokens=folded if layout.text else 0,
-        recent_tokens=posted.size(layout.cut),
+        recent_tokens=recent,
         recall_tokens=layout.block_tokens,
         begun=len(ask.messages),
     )
@@ -248,18 +247,13 @@ def _memory_items(
     alternation."""
     before, behind = lines_at(posted, layout.cut, layout.head)
     line = AssistantLine(LINE)
+    memory = MemoryText(layout.text, carried)
+    if cache_control.used(posted, ask.markers):
+        marker = cache_control.of_memory(posted, ask.markers, layout.cut, layout.head, layout.whole)
+        memory = replace(memory, as_parts=True, cache_marker=marker)
     return [
         *(KeptMessage(index) for index in posted.posted[: layout.head]),
         *([line] if ask.alternate and before else []),
-        _memory_text(posted, ask, layout, carried),
+        memory,
         *([line] if ask.alternate and behind else []),
     ]
-
-
-def _memory_text(
-    posted: History, ask: CompressRequest, layout: AnswerLayout, carried: Preamble
-) -> MemoryText:
-    if not cache_control.used(posted, ask.markers):
-        return MemoryText(layout.text, carried)
-    marker = cache_control.of_memory(posted, ask.markers, layout.cut, layout.head, layout.whole)
-    return MemoryText(layout.text, carried, as_parts=True, cache_marker=marker)

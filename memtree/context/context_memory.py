@@ -1,16 +1,16 @@
-"""The one use case: a posted history in, the messages for the model out.
+"""Runs the one use case: a posted history in, the messages for the model out.
 
-    read      the list goes on from one that is known; only what is new is read (`caches`)
+    read      the list goes on from a known one; only what is new is read (`read_histories`)
     decide    refuse, send whole, or fold: once a turn, by sizes and prices (`packing`)
     know      find the turn before, and grow the tree to the history's end (`indexing`)
-    render    the epoch goes on as it was sent, or a new one begins (`epochs`); where neither can,
-              the tree is unfolded for this request alone (`fresh_answers`)
+    render    the epoch goes on as it was sent, or a new one begins (`EpochAnswers`); where neither
+              can, the tree is unfolded for this request alone (`FreshAnswers`)
     remember  the turn is stored; the warm conversation and what was found in its messages stay
 
 `/context_memory`, the chat route, the command line and library callers all use `ContextMemory`.
-Pure rooms decide; `indexing`, `retrieval` and `epochs` await ports for them. No failure of a port
-prevents an answer: without the store the tree is built for this request alone, without the embedder
-ranking is BM25, and without a finished tree the older rounds are shortened.
+Pure rooms decide; `indexing`, `retrieval` and `folded_answers` await ports for them. No failure of
+a port prevents an answer: without the store the tree is built for this request alone, without the
+embedder ranking is BM25, and without a finished tree the older rounds are shortened.
 """
 
 from __future__ import annotations
@@ -131,14 +131,18 @@ class ContextMemory:
         finally:
             self._read.weigh(ask.tenant, ask.messages)
             self._indexing.drop_forgotten(ask.tenant, generation)
-        return result.answer, _details(result, self._indexing, self._retriever, generation)
+        evidence, index, reader = result.evidence, result.index, None
+        if evidence is not None and index is not None and index.whole:
+            folded = FoldedHistory(evidence.history, evidence.shown, self._retriever.relevant)
+            reader = FoldedReader(folded, index, self._indexing, self._retriever, generation)
+        return result.answer, AnswerDetails(evidence, reader, index)
 
     async def _compress(self, ask: CompressRequest, generation: int) -> CompressResult:
         posted = await self.read(ask)
         if not len(posted):
             return CompressResult(passed(posted, ask))
-        request = _request(posted, ask.priced(posted), generation)
-        ask = request.ask
+        ask = ask.priced(posted)
+        request = TurnRequest(posted, ask, ask.limits, generation, BUILD_PATIENCE)
         admitted = packing.admit(posted, request.limits, request.fixed)
         if isinstance(admitted, packing.Refuse):
             raise ContextOverflow(ask.window, admitted.tokens + ask.reserve, ask.reserve)
@@ -151,7 +155,7 @@ class ContextMemory:
 
     def _passed(self, request: TurnRequest, admitted: packing.Pass) -> CompressResult:
         posted, ask = request.posted, request.ask
-        self._indexing.passed(posted)
+        self._indexing.passed.add(posted)
         short = posted.tokens < packing.THRESHOLD
         if short and posted.tokens + request.fixed < packing.THRESHOLD:
             return CompressResult(passed(posted, ask))
@@ -175,7 +179,7 @@ class ContextMemory:
                 result, failed = None, True
             if result is not None:
                 if result.answer.state is State.PASSED:
-                    self._indexing.passed(posted)
+                    self._indexing.passed.add(posted)
                     self._indexing.prepare_later(request)
                 return result
         query = query_of(posted, ask.query) if index is None else None
@@ -197,7 +201,8 @@ class ContextMemory:
             return None
         generation = self._indexing.generation(ask.tenant)
         try:
-            request = _request(posted, ask.priced(posted), generation)
+            ask = ask.priced(posted)
+            request = TurnRequest(posted, ask, ask.limits, generation, BUILD_PATIENCE)
             result = await self._epochs.standing(request)
         except Unavailable as error:
             log.warning("epoch.unavailable code=%s", error.code)
@@ -211,8 +216,8 @@ class ContextMemory:
         """Index the posted history; the answer has the counts and no messages."""
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        request = _request(posted, ask, generation)
-        index = await self._indexing.prepare(replace(request, patience=ask.patience, backfill=True))
+        request = TurnRequest(posted, ask, ask.limits, generation, ask.patience, backfill=True)
+        index = await self._indexing.prepare(request)
         answer = replace(passed(posted, ask, index.state()), items=(), sent_tokens=0)
         return with_index(answer, index)
 
@@ -251,7 +256,7 @@ class ContextMemory:
             size = size_from(posted, known.length)
             # reading takes tenths of a second; afterwards the tree must grow
             if size > LONG_BYTES:
-                self._indexing.expect_long()
+                self._indexing.builder.warm()
             if size > OFF_LOOP_BYTES:
                 read = await asyncio.to_thread(known.extended, posted, self._facts)
             else:
@@ -286,7 +291,14 @@ class ContextMemory:
         """Drop a tenant's cached data, because another process deleted something of it (None: the
         tenant is unknown, so drop all). Running requests store nothing of it either."""
         self._indexing.forget(tenant)
-        self._forget_texts(tenant)
+        self._read.forget(tenant)
+        warm_conversations.forget_words()
+        if self._facts is not None:
+            self._facts.forget()
+        if self._embedder is not None:
+            self._embedder.forget()
+        for forget in self._keepers:
+            forget(tenant)
 
     def on_deletion(self, forget: Callable[[str | None], object]) -> None:
         """Call `forget` with the tenant (None: unknown) after each deletion, so that others can
@@ -327,33 +339,9 @@ class ContextMemory:
         await self._peers.forgotten(tenant)
         return receipt._replace(jobs=jobs)
 
-    def _forget_texts(self, tenant: str | None) -> None:
-        self._read.forget(tenant)
-        warm_conversations.forget_words()
-        if self._facts is not None:
-            self._facts.forget()
-        if self._embedder is not None:
-            self._embedder.forget()
-        for forget in self._keepers:
-            forget(tenant)
-
     async def _newest(self, ask: CompressRequest) -> tuple[History, IndexState]:
         generation = self._indexing.generation(ask.tenant)
         posted = await self.read(ask)
-        index = await self._indexing.prepare(_request(posted, ask, generation))
+        request = TurnRequest(posted, ask, ask.limits, generation, BUILD_PATIENCE)
+        index = await self._indexing.prepare(request)
         return posted, await self._indexing.newest(posted, index)
-
-
-def _request(posted: History, ask: CompressRequest, generation: int) -> TurnRequest:
-    return TurnRequest(posted, ask, ask.limits, generation, BUILD_PATIENCE)
-
-
-def _details(
-    result: CompressResult, indexing: Indexing, retriever: Retriever, generation: int
-) -> AnswerDetails:
-    evidence, index = result.evidence, result.index
-    if evidence is None or index is None or not index.whole:
-        return AnswerDetails(evidence, index=index)
-    folded = FoldedHistory(evidence.history, evidence.shown, retriever.relevant)
-    reader = FoldedReader(folded, index, indexing, retriever, generation)
-    return AnswerDetails(evidence, reader, index)

@@ -1,16 +1,12 @@
-"""Plans a new turn of an epoch, renders the texts that the epoch sends, and makes the answer of
-them.
+"""Plans a new turn of an epoch, renders the texts that the epoch sends, and makes the answer.
 
-Texts that an epoch sends: within it they are the same in every request, and rendered once for
-all histories that continue the one in which it began.
+Within an epoch its texts are the same in every request, and rendered once for all histories that
+continue the one in which it began. A text depends on a plan, on the summaries that the plan names,
+and on the messages that the plan folds. So a client that changes one of these messages gets a new
+rendering.
 
-A text depends on a plan, on the summaries that the plan names, and on the messages that the plan
-folds. So a client that changes one of these messages gets a new rendering.
-
-Content of an answer within an epoch, and the answer made of it: values, no ports.
-
-Plan a new turn of an epoch: the blocks before its newest message. Awaits the embedder; stores
-nothing.
+`TurnPlanner` plans the blocks before the newest message: it awaits the embedder, and stores
+nothing. The rest takes and returns values, and awaits no port.
 """
 
 from __future__ import annotations

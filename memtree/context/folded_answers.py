@@ -1,16 +1,14 @@
 """Makes the answers with memory: within an epoch, or for the present request alone.
 
-Answers within epochs: while an epoch lasts, what is sent only grows at its end.
+While an epoch lasts, what is sent only grows at its end (`EpochAnswers`):
 
     newest turn on this chain -> can its epoch continue?  yes: the stored plan, rendered again
                                                           no: a new cut and a new plan
     a new user message        -> a recall block for it, or none; both are stored
     put the turn              -> the first writer wins, and all send the same
 
-Awaits ports. If it cannot work (no store, no tree, no room for a memory message), `fresh_answers`
-makes an answer for the present request alone.
-
-Answers for the present request alone: mode `fresh`, and cases that epochs cannot handle.
+In the mode `fresh`, and where an epoch cannot work (no store, no tree, no room for a memory
+message), `FreshAnswers` makes an answer for the present request alone. Both await ports.
 """
 
 from __future__ import annotations
@@ -128,7 +126,7 @@ class EpochAnswers:
         previous = request.previous
         if previous is None or not request.again or request.now - previous.turn.used >= RENEWED:
             return None
-        return self._indexing.finished(request.posted)
+        return self._indexing.finished.find(request.posted)
 
     async def _folds_later(self, request: TurnRequest) -> int | None:
         """If nothing is folded yet and a fold would cost more than allowed, return about how many

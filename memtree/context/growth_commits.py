@@ -1,12 +1,12 @@
 """Stores the results of stage 1 for one history, unless its data was deleted meanwhile.
 
-Count deletions: a request that began before a deletion must not write deleted data again.
+They are stored part by part while a run goes on, and at its end. A run that is stopped or killed
+leaves the parts it had sealed, so the next one continues from there. Requests that share a run
+share its commits, since the addresses of a history form one chain in the store: each commit
+continues after the last stored address.
 
-Store the results of stage 1 for one history: part by part while it runs, and at the end.
-
-A run that is stopped or killed leaves the parts it had sealed, so the next one continues from
-there. Requests that share a run share its commits, since the addresses of a history form one chain
-in the store: each commit continues after the last stored address.
+Deletions are counted (`Generations`): a request that began before a deletion must not write deleted
+data again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ from memtree.process import tracing
 from memtree.tree.growth import GrownTree
 from memtree.tree.node import Node
 
+log = logging.getLogger("memtree")
+
 MAX_TENANTS = 10_000  # with remembered deletions
+TOLD = 4_096  # conversations whose title this process has stored
+SURROUNDINGS = 4  # how many system messages, and how many first messages, may name the directory
 
 
 class Generations:
@@ -52,11 +56,6 @@ class Generations:
         self._tenants[tenant] = next(self._deletions)
         if len(self._tenants) > MAX_TENANTS:  # drop the oldest: no request is that old
             del self._tenants[next(iter(self._tenants))]
-
-
-log = logging.getLogger("memtree")
-
-TOLD = 4_096  # conversations whose title this process has stored
 
 
 class GrowthCommits:
@@ -184,9 +183,6 @@ class SharedCommits:
 
 def _run(request: TurnRequest) -> tuple[bytes, int, int]:
     return request.posted.addresses[-1], request.ask.expiration_days, request.generation
-
-
-SURROUNDINGS = 4  # how many system messages, and how many first messages, may name the directory
 
 
 def history_end(

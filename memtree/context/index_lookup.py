@@ -1,27 +1,21 @@
-"""How much of a history is indexed, and where its index is found.
+"""Finds how much of a history is indexed: in the memory of the process, or in the store.
 
-Index of one posted history, as far as it is built.
+`IndexState` is the index of one posted history, as far as it is built.
 
-Finds how much of a history is indexed: in the memory of the process, or in the store.
-
-Find the indexed prefix of a history with a bounded number of store reads, whatever its length.
-
-One read looks up about 64 addresses: the newest ones, and others spread over the history, because a
-branch may leave the known part anywhere and the known part may have gaps. Further reads narrow down
-between the longest known prefix and the next unknown one.
+In the store the indexed prefix is found with a bounded number of reads, whatever the history's
+length. One read looks up about 64 addresses: the newest ones, and others spread over the history,
+because a branch may leave the known part anywhere and the known part may have gaps. Further reads
+narrow down between the longest known prefix and the next unknown one.
 
 Not every prefix is stored: a client that drops its oldest message with every request would write a
 row for each message each time. A branch between two stored prefixes processes at most `STRIDE`
 messages again, whose leaves are stored already.
 
-Look up in the store how much of a history is indexed.
-
-Indexes of the newest histories, for requests that repeat or continue them.
-
-The key is the address. A history with nothing left to embed or summarise is neither read nor grown
-again; a longer one grows from there. The caller has checked that the turn at this address is still
-stored, so a deletion in another process is noticed. Trees belong to warm conversations and are not
-kept alive longer than these. No answer depends on this cache.
+The process keeps the indexes of the newest histories (`FinishedIndexes`), for requests that repeat
+or continue them. The key is the address. A history with nothing left to embed or summarise is
+neither read nor grown again; a longer one grows from there. The caller has checked that the turn at
+this address is still stored, so a deletion in another process is noticed. Trees belong to warm
+conversations and are not kept alive longer than these. No answer depends on this cache.
 """
 
 from __future__ import annotations
@@ -46,8 +40,21 @@ from memtree.process.bounded import TenantRows
 from memtree.tree import growth
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after, node_bytes
 
+log = logging.getLogger("memtree")
+
 # share of the tokens that may lack vectors before an answer is called provisional
 PROVISIONAL_SHARE = 0.1
+
+NEWEST, SPREAD, STEPS = 32, 16, 3
+STRIDE = 8  # messages; and LEAVES, some 4,000 tokens, if messages are long
+LEAVES = 5
+TAIL = 3  # messages at the end of a history, each of whose prefixes is stored
+
+NEWEST_PREFIXES = 32  # prefixes that are looked for
+LASTING = 60.0  # seconds; then the index is looked up again, so that its use is recorded
+MOST = 4 << 20  # bytes: some 500 histories
+ID_BYTES = 60  # of a node of the frontier, with its level
+ROW = 700
 
 
 class Trouble(StrEnum):
@@ -145,12 +152,6 @@ def with_summary(node: Node, summary: Summary | None) -> Node:
     return msgspec.structs.replace(node, summary=summary, rules=rules)
 
 
-NEWEST, SPREAD, STEPS = 32, 16, 3
-STRIDE = 8  # messages; and LEAVES, some 4,000 tokens, if messages are long
-LEAVES = 5
-TAIL = 3  # messages at the end of a history, each of whose prefixes is stored
-
-
 class CoveredPrefix(NamedTuple):
     """The longest prefix found; `expires`: the earliest expiry of all found on its chain."""
 
@@ -204,7 +205,7 @@ def between(low: int, high: int) -> list[int]:
 
 def thinned(frontiers: Mapping[bytes, Frontier], last: int) -> dict[bytes, Frontier]:
     """Choose which frontiers of a chain are stored. `last`: length of the last prefix; the earlier
-    lengths have no gaps. Wherever a turn may be stored (`turn_content.beginnings`), a frontier must
+    lengths have no gaps. Wherever a turn may be stored (`epoch_turns.beginnings`), a frontier must
     be stored, or a deletion would not find the turn."""
     kept: dict[bytes, Frontier] = {}
     leaves = 0
@@ -230,9 +231,6 @@ def _ordered(lengths: Iterable[int]) -> list[int]:
     return sorted({length for length in lengths if length > 0}, reverse=True)
 
 
-log = logging.getLogger("memtree")
-
-
 class IndexLookup:
     """Finds the longest indexed prefix with its nodes, and keeps it from expiring."""
 
@@ -242,29 +240,26 @@ class IndexLookup:
     async def find(self, request: TurnRequest, known: Conversations) -> IndexState:
         """Return the stored index of the history; `known`: the process's conversations, which are
         read and added to."""
+        tenant = request.tenant
         try:
             with tracing.step("look_up"):
-                return await self._find(request, known)
+                covered = await covering(self._store, request.posted)
+                if covered is None:
+                    return NOTHING_INDEXED
+                frontier = covered.frontier
+                tree = known.tree(tenant, frontier)
+                cached = tree is not None
+                if tree is None:
+                    nodes = await self._store.descendants(tenant, frontier.nodes)
+                    if not _complete(frontier.nodes, nodes):
+                        log.warning("store.node_missing")
+                        return NOTHING_INDEXED
+                    tree = known.add(tenant, frontier, nodes)
+                await self._renew(request, covered)
+                return IndexState(frontier, tree, covered.length, cached=cached)
         except Unavailable as error:
             log.warning("store.unavailable code=%s", error.code)
             return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
-
-    async def _find(self, request: TurnRequest, known: Conversations) -> IndexState:
-        tenant = request.tenant
-        covered = await covering(self._store, request.posted)
-        if covered is None:
-            return NOTHING_INDEXED
-        frontier = covered.frontier
-        tree = known.tree(tenant, frontier)
-        cached = tree is not None
-        if tree is None:
-            nodes = await self._store.descendants(tenant, frontier.nodes)
-            if not _complete(frontier.nodes, nodes):
-                log.warning("store.node_missing")
-                return NOTHING_INDEXED
-            tree = known.add(tenant, frontier, nodes)
-        await self._renew(request, covered)
-        return IndexState(frontier, tree, covered.length, cached=cached)
 
     async def _renew(self, request: TurnRequest, covered: CoveredPrefix) -> None:
         """Extend the expiry of a chain in use; written at most once a day."""
@@ -280,13 +275,6 @@ class IndexLookup:
 
 def _complete(ids: Sequence[bytes], nodes: Mapping[bytes, Node]) -> bool:
     return all(id_ in nodes and _complete(nodes[id_].children, nodes) for id_ in ids)
-
-
-NEWEST_PREFIXES = 32  # prefixes that are looked for
-LASTING = 60.0  # seconds; then the index is looked up again, so that its use is recorded
-MOST = 4 << 20  # bytes: some 500 histories
-ID_BYTES = 60  # of a node of the frontier, with its level
-ROW = 700
 
 
 class _IndexRow(NamedTuple):
@@ -315,8 +303,8 @@ class FinishedIndexes(TenantRows[bytes, _IndexRow]):
             self.put((posted.tenant, posted.addresses[-1]), row)
 
     def find(self, posted: History) -> IndexState | None:
-        """Return the index of exactly this history; None if work is left to do, or it is not
-        cached."""
+        """Return the index of exactly this history, which an earlier request has indexed to its
+        end; None if work is left to do, or it is not cached."""
         row = self._row(posted, len(posted))
         if row is None or row.indexed.pending_tokens:
             return None

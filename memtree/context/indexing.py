@@ -1,10 +1,7 @@
-"""Indexes a history: finds it in the store, grows its tree to the end, and continues in the
-background after the answer.
+"""Indexes a history: finds it in the store, and grows its tree to the end.
 
-Background work that continues after its request was answered: one task per conversation.
-
-Index a history: find it in the store, grow its tree to the end, pass new leaves to stages 2 and
-3.
+New leaves are passed to stages 2 and 3. Background work continues after its request was answered:
+one task per conversation.
 
 No failure prevents an answer: without the store the tree is built for this request alone, and
 without the builder the indexed part is used. Awaits ports.
@@ -14,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -45,6 +42,13 @@ from memtree.process import tracing
 from memtree.ranking.corpus import Corpus
 from memtree.tree.growth import Tail
 from memtree.tree.node import LeafWork, Node, to_read
+
+log = logging.getLogger("memtree")
+
+# Seconds for stage 1 if the history fits the model without a tree, so that waiting is not
+# necessary; and if nobody waits for it.
+BUILD_PATIENCE, LONG_PATIENCE = 20.0, 600.0
+LATER = 0.02  # seconds that a request gets before its index is prepared
 
 
 class BackgroundTasks:
@@ -83,14 +87,6 @@ class BackgroundTasks:
             return await work()
 
 
-log = logging.getLogger("memtree")
-
-# Seconds for stage 1 if the history fits the model without a tree, so that waiting is not
-# necessary; and if nobody waits for it.
-BUILD_PATIENCE, LONG_PATIENCE = 20.0, 600.0
-LATER = 0.02  # seconds that a request gets before its index is prepared
-
-
 class Indexing:
     """Finds and grows trees; keeps nodes and corpora of recent requests in memory."""
 
@@ -106,12 +102,12 @@ class Indexing:
         caches: TreeCaches,
     ) -> None:
         """`backlog`: None where no model writes summaries."""
-        self._store, self._builder, self._queue, self._clock = store, builder, queue, clock
+        self._store, self.builder, self._queue, self._clock = store, builder, queue, clock
         self._embedder, self._backlog = embedder, backlog
         self._peers = peers
         self._lookup = IndexLookup(store, clock)
-        self.conversations, self._passed = caches
-        self._finished = FinishedIndexes(self.conversations, clock, embeds=embedder is not None)
+        self.conversations, self.passed = caches
+        self.finished = FinishedIndexes(self.conversations, clock, embeds=embedder is not None)
         self._generations = Generations()
         self._commits = SharedCommits(store, clock, self._generations, self._made)
         self._background = BackgroundTasks("prepare", LATER)
@@ -131,22 +127,13 @@ class Indexing:
             index = await self._embeddings(request, index)
         with tracing.step("debts"):
             index = await self._summaries(request, index)
-        self._finished.add(request.posted, index)
+        self.finished.add(request.posted, index)
         self.drop_forgotten(request.tenant, request.generation)
         return index
 
-    def finished(self, posted: History) -> IndexState | None:
-        """Return the index of a history that an earlier request has indexed to its end, with no
-        work left; None if it is not cached."""
-        return self._finished.find(posted)
-
-    def expect_long(self) -> None:
-        """Prepare for a long history that is being read and will have to be grown."""
-        self._builder.warm()
-
     def prepare_later(self, request: TurnRequest) -> None:
         """Prepare the index in the background; for one conversation at most once at a time."""
-        if self.finished(request.posted) is not None:
+        if self.finished.find(request.posted) is not None:
             return
         self._background.start(request.conversation, lambda: self.prepare(request))
 
@@ -157,14 +144,10 @@ class Indexing:
         if self._backlog:
             await self._backlog.close()
 
-    def passed(self, posted: History) -> None:
-        """Remember that a history was sent whole."""
-        self._passed.add(posted)
-
     async def longest_seen(self, posted: History) -> int:
         """Return the number of messages of the longest prefix that is indexed, or was recently sent
         whole: requests of this conversation pass through here, so the provider has cached it."""
-        passed = self._passed.longest(posted)
+        passed = self.passed.longest(posted)
         if passed > len(posted) - NEWEST:  # the previous request
             return passed
         covered = await covering(self._store, posted)
@@ -179,7 +162,7 @@ class Indexing:
     @property
     def cached_tenants(self) -> set[str]:
         """Return the tenants with cached trees in this process."""
-        kept = (self.conversations, self._finished)
+        kept = (self.conversations, self.finished)
         return {tenant for each in kept for tenant in each.tenants}
 
     # -- deletions ---------------------------------------------------------------------------
@@ -196,7 +179,7 @@ class Indexing:
 
     def drop(self, tenant: str | None) -> None:
         """Drop the tenant's cached data; None: all tenants'."""
-        for cache in (self.conversations, self._passed, self._finished):
+        for cache in (self.conversations, self.passed, self.finished):
             cache.forget(tenant)
         if self._backlog:
             self._backlog.forget(tenant)
@@ -211,19 +194,24 @@ class Indexing:
 
     async def _grown(self, request: TurnRequest) -> IndexState:
         """Return the index of a history once it has been grown to its end, here or elsewhere."""
-        known = self._finished.before(request.posted, request.previous_length)
+        posted = request.posted
+        known = self.finished.before(posted, request.previous_length)
         index = known or await self._lookup.find(request, self.conversations)
         until = self._clock.monotonic() + request.patience
         lock: GrowthLock | None = None
         while lock is None:
             try:
                 async with asyncio.timeout(until - self._clock.monotonic()):
-                    lock = await self._growth_lock(request.posted, index)
+                    if posted.size(index.frontier.messages) <= SHARED_TOKENS or index.trouble:
+                        lock = OWN  # without a store, nothing from other processes arrives
+                    else:  # None if another process did some of the work
+                        addresses = posted.addresses[index.prefix + 1 :][-PREFIXES:]
+                        lock = await self._peers.take(posted.tenant, addresses)
             except TimeoutError:
                 return self._out_of_time(request, index)
             if lock is None:
                 index = await self._lookup.find(request, self.conversations)
-        index = index if known else self._finished.with_cut(request.posted, index)
+        index = index if known else self.finished.with_cut(posted, index)
         async with lock:
             rest = replace(request, patience=until - self._clock.monotonic())
             try:
@@ -235,25 +223,24 @@ class Indexing:
             except NodesGone:
                 return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
 
-    async def _growth_lock(self, posted: History, index: IndexState) -> GrowthLock | None:
-        """Return a lock for growing; None if another process did some of the work."""
-        if posted.size(index.frontier.messages) <= SHARED_TOKENS or index.trouble:
-            return OWN  # without a store, nothing from other processes arrives
-        return await self._peers.take(
-            posted.tenant, posted.addresses[index.prefix + 1 :][-PREFIXES:]
-        )
-
     async def _grow(self, request: TurnRequest, index: IndexState) -> IndexState:
         """Grow the index to the end of the history by stage 1. Raises `NodesGone`."""
-        posted = request.posted
+        posted, first = request.posted, index.frontier.messages
         commits = self._commits.of(request, index.prefix)
         try:
             async with asyncio.timeout(request.patience):
-                size = posted.size(index.frontier.messages)
                 with tracing.step("grow"):
-                    loose = await self._renewal.loose(posted.tenant, index)
-                    tail = _tail(posted, index, loose)
-                    grown = await self._builder.grow(tail, size, commits.keep)
+                    tail = Tail(
+                        frontier=index.frontier,
+                        loose=await self._renewal.loose(posted.tenant, index),
+                        messages=tuple(map(raws_of(posted.messages), range(first, len(posted)))),
+                        digests=tuple(fact.digest for fact in posted.facts[first:]),
+                        addresses=posted.addresses[first + 1 :],
+                        volatile=posted.volatile.tags,
+                        known=index.prefix,
+                        cut=index.cut,
+                    )
+                    grown = await self.builder.grow(tail, posted.size(first), commits.keep)
         except TimeoutError:
             return self._out_of_time(request, index)
         except Unavailable as error:
@@ -356,17 +343,3 @@ class Indexing:
             return index
         changed = {id_: with_summary(index.nodes[id_], each) for id_, each in later.items()}
         return replace(index, newer=changed)
-
-
-def _tail(posted: History, index: IndexState, loose: Mapping[bytes, Node]) -> Tail:
-    first = index.frontier.messages
-    return Tail(
-        frontier=index.frontier,
-        loose=loose,
-        messages=tuple(map(raws_of(posted.messages), range(first, len(posted)))),
-        digests=tuple(fact.digest for fact in posted.facts[first:]),
-        addresses=posted.addresses[first + 1 :],
-        volatile=posted.volatile.tags,
-        known=index.prefix,
-        cut=index.cut,
-    )

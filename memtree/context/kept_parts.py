@@ -1,6 +1,6 @@
-"""Parts of the memory message that an epoch keeps: pins, standing rules and injected memories.
+"""Chooses what a memory message keeps for its epoch: pins, standing rules and injected memories.
 
-Memories in the answer: in the memory message, and in the block of a message.
+Memories are added to the memory message, and to the block of a message:
 
     memory message   memories of the request that begins an epoch, at most half of its room
     block            within an epoch: hits that the model has not seen yet
@@ -8,8 +8,8 @@ Memories in the answer: in the memory message, and in the block of a message.
 Text that was sent stays unchanged until its epoch ends; the store keeps the versions of these
 memories, no text. Only a deleted memory ends an epoch at once.
 
-Find the passages that must stay in a new memory message, and reserve room for them: at most a
-fifth of the target. Long histories are searched off the event loop.
+`Keeper` finds the passages that must stay in a new memory message, and reserves room for them: at
+most a fifth of the target. Long histories are searched off the event loop.
 
     |-- recent rounds --|-- memory message --|-- kept --|-- spare --|-- reserved --| target
 
@@ -34,16 +34,14 @@ from memtree.ports.context_store import ConversationStore
 from memtree.ports.memory_sources import InjectedMemories
 from memtree.text import memory_lines, tokens
 from memtree.text.memory_lines import SEAM, MemoryLine, MemoryVersion, at
-from memtree.unfolding.kept_passages import (
-    KeptPassage,
-    PinnedPlace,
-    fitted,
-    kept_passages,
-    read_places,
-)
+from memtree.unfolding.kept_passages import KeptPassage, fitted, kept_passages, read_places
 from memtree.unfolding.memory_plan import FoldWindow
 from memtree.unfolding.memory_text import WRAPPER
 
+log = logging.getLogger("memtree")
+
+REACH = 512  # newest addresses at which a conversation with pins may end
+KEPT_SHARE = 0.2  # of the target
 Lines = Mapping[MemoryVersion, MemoryLine]
 
 
@@ -140,11 +138,6 @@ async def kept_lines(
     return lines if all(memory in lines for memory in wanted) else None
 
 
-log = logging.getLogger("memtree")
-
-REACH = 512  # newest addresses at which a conversation with pins may end
-
-
 class Keeper:
     def __init__(self, store: ConversationStore) -> None:
         self._store = store
@@ -155,7 +148,12 @@ class Keeper:
         if not packed.memory:
             return packed
         posted, ask = request.posted, request.ask
-        pins = await self._pins(posted)
+        try:
+            stored = await self._store.pins(posted.tenant, posted.addresses[:0:-1][:REACH])
+        except Unavailable as error:
+            log.warning("pins.unavailable code=%s", error.code)
+            stored = []
+        pins = tuple(place for listed in stored for place in read_places(listed))
 
         def work() -> Packed:
             passages = kept_passages(posted, ask.keep, pins)
@@ -164,18 +162,6 @@ class Keeper:
         if ask.keep == MARKS_ALONE and not pins and not any(fact.keeps for fact in posted.facts):
             return packed
         return await asyncio.to_thread(work)
-
-    async def _pins(self, posted: History) -> tuple[PinnedPlace, ...]:
-        newest = posted.addresses[:0:-1][:REACH]
-        try:
-            stored = await self._store.pins(posted.tenant, newest)
-        except Unavailable as error:
-            log.warning("pins.unavailable code=%s", error.code)
-            return ()
-        return tuple(place for pins in stored for place in read_places(pins))
-
-
-KEPT_SHARE = 0.2  # of the target
 
 
 def with_kept(

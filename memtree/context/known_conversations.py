@@ -1,21 +1,12 @@
-"""Lists the conversations of the store and shows what it knows of each: its state, its tree, and
-what the model saw.
+"""Lists the conversations of a store, and shows the state, the tree and the plan of each.
 
-The tree of a conversation as the store knows it: summaries and places, no text.
+All values are made from the store alone. It has no message text, so a conversation is described by
+its summaries and counts, and what the model saw of it by places and sizes.
 
 Messages are given by their index in the posted list, as far as it is known: `first` is the number
 of messages posted before the first one of the history. Later system messages, which the store does
-not know, are not counted.
-
-Show what the model saw of a conversation, as far as the store knows: places and sizes, no text.
-
-Messages are numbered as in `unfolding/stored_tree.py`. Characters are counted in a message's text
-without volatile blocks; tokens are estimated from the passages of the tree.
-
-List the conversations in the store, and show the state of each: values made from the store
-alone.
-
-The store has no message text, so a conversation is described by its summaries and counts.
+not know, are not counted. Characters are counted in a message's text without volatile blocks;
+tokens are estimated from the passages of the tree.
 """
 
 from __future__ import annotations
@@ -50,6 +41,10 @@ from memtree.unfolding.memory_plan import KeptReason, OutlineNode, TextSpan, kep
 from memtree.unfolding.recall_block import Versions
 from memtree.unfolding.work_log import work_kind, work_names, work_outcome
 
+CHARACTERS_A_TOKEN = 4  # used if no passage is known
+REACH = 2_000  # newest addresses that are searched for the newest turn, and for its epoch's blocks
+_CURSOR = struct.Struct(f">d{DIGEST_BYTES}s")
+
 
 @dataclass(frozen=True, slots=True)
 class StoredTree:
@@ -77,9 +72,6 @@ def stored_tree(
         return StoredTree(tuple(listed), frontier.nodes, tuple(rules))
     root = root_node(frontier.nodes, {node.id: node for node in listed})
     return StoredTree((*listed, root), (root.id,), tuple(rules))
-
-
-CHARACTERS_A_TOKEN = 4  # used if no passage is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +218,6 @@ def stored_plan(
     )
 
 
-REACH = 2_000  # newest addresses that are searched for the newest turn, and for its epoch's blocks
-_CURSOR = struct.Struct(f">d{DIGEST_BYTES}s")
-
-
 class ConversationState(StrEnum):
     """State of a conversation, as its newest request left it."""
 
@@ -303,8 +291,9 @@ class KnownConversations:
     async def tree(self, tenant: str, address: bytes) -> StoredTree:
         """Return the tree of a conversation. Raises `NotFound`."""
         conversation = await self._known(tenant, address)
-        stored = await self._store.descendants(tenant, conversation.frontier.nodes)
-        nodes = await self._newest(tenant, stored)
+        nodes = await self._store.descendants(tenant, conversation.frontier.nodes)
+        if later := await self._store.newest_summaries(tenant, list(nodes)):
+            nodes = {id_: with_summary(node, later.get(id_)) for id_, node in nodes.items()}
         end = conversation.end
         try:
             return await asyncio.to_thread(
@@ -357,13 +346,6 @@ class KnownConversations:
             for each in outline
             if each.id in nodes
         }
-
-    async def _newest(self, tenant: str, nodes: Mapping[bytes, Node]) -> Mapping[bytes, Node]:
-        """Return the nodes with the newest version of each summary."""
-        later = await self._store.newest_summaries(tenant, list(nodes))
-        if not later:
-            return nodes
-        return {id_: with_summary(node, later.get(id_)) for id_, node in nodes.items()}
 
 
 def stored_title(stored: StoredConversation) -> str:

@@ -1,16 +1,14 @@
 """Caches what was read of posted messages: by the fragment, and by the whole list.
 
-Cache of facts about raw fragments that were read before (docs/decisions/0033).
+The key of a raw fragment is xxh3-128 of it, seeded by process and tenant: it is only a cache key,
+the address stays the canonical form, and a collision crafted by one tenant does not affect another.
 
-The key is xxh3-128 of the fragment, seeded by process and tenant: it is only a cache key, the
-address stays the canonical form, and a collision crafted by one tenant does not affect another.
+The results of reading a posted list are kept by the number of the list: a list that begins with an
+earlier one is read only from there on. A record holds digests, addresses and counts, some 200 bytes
+a message, and as its only text the ids and names of calls and what was derived: a title, paths,
+commands. No answer depends on it: a list without a record is read again.
 
-Results of reading posted lists, by the number of the list: a list that begins with an earlier
-one is read only from there on (docs/decisions/0033).
-
-A record holds digests, addresses and counts, some 200 bytes a message, and as its only text the ids
-and names of calls and what was derived: a title, paths, commands. No answer depends on it: a list
-without a record is read again.
+Both are described in docs/decisions/0033.
 """
 
 from __future__ import annotations
@@ -26,10 +24,17 @@ from memtree.history.message import Message
 from memtree.history.message_list import MessageList
 from memtree.process.bounded import CacheLimits, SizedRows, remember
 
+# of facts about a fragment
 ROW_BYTES = 500  # a key, its place, and a `MessageInfo` without calls
 CALL_BYTES = 200  # of one call in it, besides its text
 MARK_BYTES = 200  # of a day mark
 KEEP_BYTES = 130  # of a passage that must be kept
+
+# of the records of lists
+MOST = 48 * 1024 * 1024  # bytes: about 240,000 messages
+MESSAGE_BYTES = 200  # of a message: its address, its places in six tuples, two numbers
+TEXT_BYTES = 4  # of a character in the ids of its calls, which the client chooses; at most
+_RECORD_BYTES = 1_000
 
 
 class FragmentKeys:
@@ -41,18 +46,15 @@ class FragmentKeys:
         self._seeds: OrderedDict[str, int] = OrderedDict()
 
     def of(self, tenant: str, raw: bytes) -> bytes:
-        return xxhash.xxh3_128_digest(raw, self._tenant_seed(tenant))
-
-    def forget(self) -> None:
-        """Drop the tenants' seeds; the same keys are computed again."""
-        self._seeds.clear()
-
-    def _tenant_seed(self, tenant: str) -> int:
         seed = self._seeds.get(tenant)
         if seed is None:
             seed = xxhash.xxh3_64_intdigest(tenant.encode(), self._seed)
             remember(self._seeds, tenant, seed)
-        return seed
+        return xxhash.xxh3_128_digest(raw, seed)
+
+    def forget(self) -> None:
+        """Drop the tenants' seeds; the same keys are computed again."""
+        self._seeds.clear()
 
 
 class MessageCache:
@@ -85,12 +87,6 @@ def row_bytes(_: bytes, info: MessageInfo) -> int:
     mark = MARK_BYTES if info.day_mark else 0
     mark += KEEP_BYTES * len(info.keeps)
     return ROW_BYTES + texts + mark + len(info.answers or "")
-
-
-MOST = 48 * 1024 * 1024  # bytes: about 240,000 messages
-MESSAGE_BYTES = 200  # of a message: its address, its places in six tuples, two numbers
-TEXT_BYTES = 4  # of a character in the ids of its calls, which the client chooses; at most
-_RECORD_BYTES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +156,10 @@ class ReadHistories:
         earlier = self._row(record.tenant, number)
         if earlier is None:
             return None
-        goes_on = _begins_with(record, earlier.record)
+        known = earlier.record
+        size = len(known.facts)
+        # the list begins with all messages of the earlier one, in the same words
+        goes_on = size <= len(record.facts) and record.addresses[size] == known.addresses[size]
         if not goes_on and earlier.before is not None:
             self._rows.drop(earlier.before)
         if not goes_on:
@@ -171,9 +170,3 @@ class ReadHistories:
     def _row(self, tenant: str, number: int) -> _RecordRow | None:
         row = self._rows.get(number)
         return row if row is not None and row.record.tenant == tenant else None
-
-
-def _begins_with(record: History, other: History) -> bool:
-    """Return True if a list begins with all messages of the other one, in the same words."""
-    size = len(other.facts)
-    return size <= len(record.facts) and record.addresses[size] == other.addresses[size]

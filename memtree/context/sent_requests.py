@@ -2,9 +2,9 @@
 
 Kept in this process: for each address at which a request ended, its time by model, the
 conversation's total savings by then, over all models, and the address of its first request; no
-text. Requests of earlier or other
-processes are looked up in the log, once. `memtree.budget.prices` computes what a request saved.
-Also kept, by tenant and model: how well the provider caches.
+text. Requests of earlier or other processes are looked up in the log, once.
+`memtree.budget.prices` computes what a request saved. Also kept, by tenant and model: how well the
+provider caches.
 """
 
 from __future__ import annotations
@@ -111,12 +111,12 @@ class SentRequests:
         several: bool = False,
     ) -> Saving:
         """Compute what memory saved on a request that came at `now` (unix seconds). `usage`,
-        `several`: as in `savings.saved`."""
+        `several`: as in `prices.saved`."""
         if answer.sizes is None:
             return NOTHING
         turn = self._turn(tenant, model, answer, answer.sizes, now)
         total, first = self._so_far(tenant, answer) or _Earlier(0, answer.address)
-        own = _evidence(turn, usage, several=several)
+        own = evidence_of(turn.sent, usage, several=several) if turn.sure else CacheEvidence()
         if not answer.changed:
             return Saving(0, total, turn.number, own, first)
         share = self._caching.get((tenant, model), CacheEvidence()).share(own)
@@ -186,10 +186,6 @@ class SentRequests:
         whose history is a prefix of this one's."""
         known = ((tenant, address) for address in _newest(answer))
         return next((self._earlier[each] for each in known if each in self._earlier), None)
-
-
-def _evidence(turn: _Turn, usage: ProviderUsage | None, *, several: bool) -> CacheEvidence:
-    return evidence_of(turn.sent, usage, several=several) if turn.sure else CacheEvidence()
 
 
 def _newest(answer: Answer) -> Sequence[bytes]:

@@ -1,17 +1,16 @@
 """Finds stored summaries that are missing or outdated, and has them made in the background.
 
-Renew stored summaries in the background after an upgrade of extraction, while the posted history
-is in memory. Awaits ports.
+`ExtractionRenewal` renews summaries after an upgrade of extraction, while the posted history is in
+memory. A tree is checked when it is read from the store, not in later requests of the process. A
+renewed summary is stored as another version beside the node, so existing plans keep the versions
+they name. Nothing is embedded again, and a model's summary stays the newest.
 
-A tree is checked when it is read from the store, not in later requests of the process. A renewed
-summary is stored as another version beside the node, so existing plans keep the versions they name.
-Nothing is embedded again, and a model's summary stays the newest.
+`SummaryBacklog` finds the nodes of a history that lack a model's summary, and passes them to
+stage 3. If all nodes are known to have one, a request does not query the store and looks only at
+the top of the tree. Otherwise the store is queried, and the rest submitted, after the answer, so
+that no request waits; only the newest history of a conversation counts.
 
-Find the nodes of a history that lack a model's summary, and pass them to stage 3.
-
-If all nodes are known to have a model's summary, a request does not query the store and looks only
-at the top of the tree. Otherwise the store is queried, and the rest submitted, after the answer, so
-that no request waits; only the newest history of a conversation counts. Awaits ports.
+Both await ports.
 """
 
 from __future__ import annotations
@@ -36,6 +35,9 @@ from memtree.tree.growth import MessageTexts, leaf_extract, summarise
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, to_read
 from memtree.tree.summary_batches import CompletedSummaries
 
+log = logging.getLogger("memtree")
+
+PIECE = 40  # nodes: some 40 ms of a thread
 _BELOW = 1_000  # version 0 is in the node itself; a model's versions count up from 1
 
 
@@ -86,11 +88,6 @@ def renewed(
             summary = summarise(below, node.level)
         made[node.id] = msgspec.structs.replace(summary, version=newest_version())
     return made
-
-
-log = logging.getLogger("memtree")
-
-PIECE = 40  # nodes: some 40 ms of a thread
 
 
 class ExtractionRenewal:

@@ -1,11 +1,8 @@
 """Holds a request to context memory while it is handled, and tells why its history is sent whole.
 
-Request to context memory.
-
-One request to context memory while it is handled: a posted history and what is asked of it, with
-the turn that it continues. Values, no ports.
-
-Why a history was sent whole, and from which size on it will be folded. Pure.
+`TurnRequest` is a posted history and what is asked of it (`CompressRequest`), with the turn that it
+continues. A history that was sent whole is told from which size on it will be folded. Values and
+pure functions, no ports.
 """
 
 from __future__ import annotations

@@ -1,19 +1,11 @@
-"""Keeps growing conversations warm between requests, so that a request costs work only for its new
-messages.
-
-A warm conversation: what a process keeps of one that grows, shared by the trees of its turns.
+"""Keeps growing conversations warm, so that a request costs work only for its new messages.
 
 A turn adds a few nodes to thousands. All trees of one growing conversation share one set of nodes,
 one list of leaves and one corpus, and each tree knows how many of these are its own, so that a turn
 costs only its new nodes. A branch that grows from an earlier turn makes a copy once.
 
-Caches of a process between requests, so that a request costs work only for its new messages:
-warm conversations, and which histories were sent whole.
-
-No answer depends on them: all of it can be read or built again from the store.
-
-Caches of the process that hold words and lines of posted text, of all tenants together. They are
-cheap to fill again, so a deletion empties them for everybody.
+A process keeps warm conversations between requests, and which histories were sent whole. No answer
+depends on these caches: all of it can be read or built again from the store.
 """
 
 from __future__ import annotations
@@ -36,13 +28,20 @@ from memtree.tree.node import Frontier, Node, NodePlace, after, node_bytes
 from memtree.unfolding.memory_text import line_topic
 
 PLACE_BYTES = 200  # of a node in a tree, besides the node itself
+TREES = 100  # most recent trees of one conversation
+TREE_BYTES = 3_000  # size of one tree, without its nodes
+CONVERSATION_BYTES = 1_000  # size of one conversation, without nodes, trees and corpus
+PASSED_BYTES = 290  # a tenant with an address, and its place
+INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
+_Key = tuple[str, tuple[bytes, ...]]
 
 
 @dataclass(slots=True, eq=False)
 class Conversation:
-    """Nodes and leaves are only ever added to. `counts`: leaves below each node. `nbytes`: of the
-    nodes. `tops`: the top nodes of its trees that are kept, oldest first. `corpus`: the passages of
-    its first leaves."""
+    """Nodes and leaves that a process keeps of a growing conversation, shared by the trees of its
+    turns. They are only ever added to. `counts`: leaves below each node. `nbytes`: of the nodes.
+    `tops`: the top nodes of its trees that are kept, oldest first. `corpus`: the passages of its
+    first leaves."""
 
     tenant: str
     nodes: dict[bytes, Node] = field(default_factory=dict)
@@ -199,14 +198,6 @@ class NodeLayers(Mapping[bytes, Node]):
         return sum(1 for _ in self)
 
 
-TREES = 100  # most recent trees of one conversation
-TREE_BYTES = 3_000  # size of one tree, without its nodes
-CONVERSATION_BYTES = 1_000  # size of one conversation, without nodes, trees and corpus
-PASSED_BYTES = 290  # a tenant with an address, and its place
-INLINE_LEAVES = 50  # more new leaves than this are unpacked off the event loop
-_Key = tuple[str, tuple[bytes, ...]]
-
-
 class Conversations:
     """Warm conversations, and their trees by tenant and top nodes; the least recently used
     conversation goes first. One that is still in use lives until its request ends."""
@@ -265,7 +256,11 @@ class Conversations:
         if not tree.leaves:
             return Corpus(dimensions)
         while True:
-            tree = self._own(tree) or self._branch(tree)
+            own = self._own(tree)
+            if own is None:
+                own = tree.copied(tree.conversation.tenant)
+                self._use(own)
+            tree = own
             known = tree.conversation.corpus
             # One that was created before the dimensions were known has no vectors.
             fits = known if known is not None and known.dimensions == dimensions else None
@@ -308,11 +303,6 @@ class Conversations:
             return tree
         known = self._trees.get((tree.conversation.tenant, tree.roots))
         return None if known is None or known.corpus_is_ahead else known
-
-    def _branch(self, tree: KnownTree) -> KnownTree:
-        branch = tree.copied(tree.conversation.tenant)
-        self._use(branch)
-        return branch
 
     def _keep(self, tree: KnownTree, corpus: Corpus) -> Corpus:
         tree.conversation.corpus = corpus
@@ -359,6 +349,7 @@ class PassedHistories(TenantRows[bytes, bool]):
         super().__init__(most, lambda *_: PASSED_BYTES)
 
     def add(self, posted: History) -> None:
+        """Remember that a history was sent whole."""
         self.put((posted.tenant, posted.addresses[-1]), True)
 
     def longest(self, posted: History) -> int:
@@ -377,13 +368,11 @@ class TreeCaches(NamedTuple):
     @classmethod
     def of(cls, limits: CacheLimits | None = None) -> TreeCaches:
         limits = limits or CacheLimits.of()
-        return cls(
-            Conversations(limits.conversations),
-            PassedHistories(limits.passed),
-        )
+        return cls(Conversations(limits.conversations), PassedHistories(limits.passed))
 
 
 def forget_words() -> None:
-    """Empty these caches."""
+    """Empty the caches of the process that hold words and lines of posted text, of all tenants
+    together. They are cheap to fill again, so a deletion empties them for everybody."""
     for cached in (line_topic, is_common, token_kind, printed):
         cached.cache_clear()

@@ -1,12 +1,10 @@
-"""Read a posted history of the Messages API as canonical messages, and write an answer as messages
-that the API takes.
+"""Read a posted history of the Messages API as canonical messages, and write an answer back.
 
-system, messages -> canonical messages, each with its posted message
-
-System messages directly behind the user's first message, and those that load tools or change the
-output, stay system messages in the canonical form: they are never hashed or folded. Later system
-messages with text are notes of the harness (the state of a list, the tokens left): they become
-messages of the user's role that are never separated from the message before.
+`system` and `messages` become canonical messages, each with its posted message. System messages
+directly behind the user's first message, and those that load tools or change the output, stay
+system messages in the canonical form: they are never hashed or folded. Later system messages with
+text are notes of the harness (the state of a list, the tokens left): they become messages of the
+user's role that are never separated from the message before.
 
 A history with a compaction block begins with the provider's summary: nothing may stand before it,
 so it passes unchanged, as do threads. A request for no answer (`max_tokens: 0`), or for one token
@@ -21,8 +19,8 @@ An answer is written like this:
 
 Writing never makes two user messages adjacent, and never splits a posted message: a message is sent
 if any part of it is kept. Thinking from before a fold, or from before the words that memories now
-stand with, is bound to the prompt sent then, so it is removed; the words behind it stay. This file
-does not decide what is sent.
+stand with, is bound to the prompt sent then, so it is removed; the words behind it stay. What is
+sent is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -118,7 +116,8 @@ def read_items(
     posted = PostedMessages(raws, tenant, cache)
     new = [posted[place] for place in range(beginning.length, len(raws))]
     system = _system(body)
-    enabled = _kind(body.value("thinking")) == "enabled"
+    tools = body.fragment("tools") or b""
+    thinking = body.value("thinking")
     translated = anthropic_request.extended(
         beginning.known.translated, beginning.length, raws, posted
     )
@@ -126,8 +125,8 @@ def read_items(
         posted=posted,
         translated=translated,
         system=system,
-        enabled=enabled,
-        before=tuple(body.fragment(name) or b"" for name in ("tools", "system")),
+        enabled=isinstance(thinking, dict) and thinking.get("type") == "enabled",
+        before=(tools, body.fragment("system") or b""),
         top=body.value("cache_control"),
     )
     passes = thread or any(message.compacted for message in new)
@@ -138,7 +137,7 @@ def read_items(
         messages=messages,
         request=request,
         tools_tokens=tools_tokens(body),
-        markers=_marks(body, "tools") + _given(body, "cache_control"),
+        markers=tools.count(b'"cache_control"') + _given(body, "cache_control"),
         passes=Reason.SERVER_STATE if passes else Reason.NONE,
         side=_asks_for_itself(body, raws),
     )
@@ -155,14 +154,6 @@ def _raws(body: Body, most: int | None) -> RawItems:
 
 def _given(body: Body, name: str) -> bool:
     return body.fragment(name) not in (None, b"null", b"false")
-
-
-def _marks(body: Body, name: str) -> int:
-    return (body.fragment(name) or b"").count(b'"cache_control"')
-
-
-def _kind(value: Any) -> Any:
-    return value.get("type") if isinstance(value, dict) else None
 
 
 def _asks_for_itself(body: Body, raws: Sequence[bytes]) -> bool:

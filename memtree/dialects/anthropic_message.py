@@ -1,7 +1,6 @@
-"""Translates a posted message of the Messages API into canonical ones, and edits the blocks of raw
-messages.
+"""Translate a posted message of the Messages API into canonical ones, and edit its raw blocks.
 
-Translate a posted message into canonical ones: OpenAI's chat messages, which the core reads.
+Canonical messages are OpenAI's chat messages, which the core reads.
 
     user       [tool_result..., text...]   a `tool` message for each result, then the user's
     assistant  text, tool_use              one message with its calls
@@ -10,18 +9,15 @@ Translate a posted message into canonical ones: OpenAI's chat messages, which th
     system     text                        the user's, as the harness says what the user does
 
 So the words of a web page or another server are indexed as a tool's result, can be quoted from
-their posted place, and are never taken for the assistant's words. Blocks of unknown types stay
-whole: they are counted and hashed, and a placeholder stands for them in the text. `fallback` blocks
-are left out. This file does not read other messages.
+their posted place, and are never taken for the assistant's words. Results of web search, web fetch,
+code execution, MCP servers and the like stand in the assistant's message, each in its own form:
+their readable strings are kept as posted. Encrypted fields, ids and dates cannot be searched or
+quoted, so they are left out. Blocks of unknown types stay whole: they are counted and hashed, and a
+placeholder stands for them in the text. `fallback` blocks are left out. No other message is read.
 
-Results of web search, web fetch, code execution, MCP servers and the like stand in the assistant's
-message, each in its own form: their readable strings are kept as posted. Encrypted fields, ids and
-dates cannot be searched or quoted, so they are left out.
-
-Insert and remove blocks of raw messages; all other bytes stay as they were posted.
-
-A string content always becomes a list when a block is added: clients post the same message
-sometimes as a string, sometimes as a list, and both have to give the same prompt.
+Blocks are inserted and removed in raw messages; all other bytes stay as they were posted. A string
+content always becomes a list when a block is added: clients post the same message sometimes as a
+string, sometimes as a list, and both have to give the same prompt.
 """
 
 from __future__ import annotations
@@ -93,6 +89,7 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 OTHER = "other"
 _ROLES = frozenset({"user", "assistant", "system"})
 THINKING = frozenset({"thinking", "redacted_thinking"})
+THINKING_KINDS = THINKING
 _RESULT = "tool_result"
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _LEFT_OUT = THINKING | {"fallback"}
@@ -318,7 +315,10 @@ class _Assistant:
     def _take(self, index: int, block: Block) -> None:
         kind = block["type"]
         if kind in THINKING:
-            self.thoughts.append(_thought(block))
+            # A signature alone, or encrypted thinking, counts by its length.
+            values = (block.get(name) for name in ("thinking", "data", "signature"))
+            texts = (text for text in values if isinstance(text, str) and text)
+            self.thoughts.append(next(texts, ""))
         elif kind in _CALLS:
             self._call(block, bytes(self.raws[index].input))
         elif kind.endswith(_RESULT):
@@ -354,16 +354,6 @@ class _Assistant:
         hidden = encrypted_strings(block)
         more = {"reasoning_content": hidden} if hidden else {}
         self.results.append(_tool_message(block, _lines(readable_texts(block)), **more))
-
-
-def _thought(block: Block) -> str:
-    """Return the text of thinking; a signature alone, or encrypted thinking, counts by its
-    length."""
-    values = (block.get(name) for name in ("thinking", "data", "signature"))
-    return next((text for text in values if isinstance(text, str) and text), "")
-
-
-THINKING_KINDS = frozenset({"thinking", "redacted_thinking"})
 
 
 class _Kind(msgspec.Struct):
@@ -443,5 +433,5 @@ def _with_content(raw: bytes, blocks: Sequence[bytes]) -> bytes:
 def without_thinking(raw: bytes) -> bytes:
     """Remove the thinking of a message of a round, which always holds a call or a result too."""
     blocks = blocks_of(raw)
-    kept = [block for block in blocks if _kind(block) not in THINKING_KINDS]
+    kept = [block for block in blocks if _kind(block) not in THINKING]
     return raw if len(kept) == len(blocks) else _with_content(raw, kept)

@@ -1,11 +1,10 @@
 """Map a request posted to the Messages API to canonical messages, and these back to their places.
 
-posted list, and its longest known beginning -> PostedRequest -> messages
-
-It is recorded where the canonical messages of a posted list stand, so that a longer list with the
-same beginning is translated from there on. The record holds positions and marks, no text: a message
-is translated again when it is read. The translation of a posted message depends only on those
-before it, so a list can be reused up to any place.
+A posted list and its longest known beginning become a `PostedRequest`, which holds the messages. It
+records where the canonical messages of the list stand, so that a longer list with the same
+beginning is translated from there on. The record holds positions and marks, no text: a message is
+translated again when it is read. The translation of a posted message depends only on those before
+it, so a list can be reused up to any place.
 """
 
 from __future__ import annotations

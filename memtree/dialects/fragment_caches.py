@@ -1,22 +1,18 @@
-"""Caches what was read of raw fragments: translations of posted items and lists, and the counts of
-fields that clients repeat.
+"""Cache what was read of raw fragments, so that a turn reads only what is new.
 
-Caches of the translations of posted items and lists, so that a turn translates only what is new.
+Translations of posted items (`TranslationCache`): as with `context.read_histories`, the key is
+xxh3-128 of the raw fragment, seeded by process and tenant: a collision crafted by one tenant does
+not affect another. This cache holds text of conversations, so it is bounded in bytes, never leaves
+the process, and is emptied when something is deleted.
 
-For items, as with `memtree.context.read_histories`, the key is xxh3-128 of the raw fragment,
-seeded by process and tenant: a collision crafted by one tenant does not affect another. This cache
-holds text of conversations, so it is bounded in bytes, never leaves the process, and is emptied
-when something is deleted.
+Translations of posted lists (`KnownTranslations`) are kept by the lists' numbers: a request whose
+history begins with an earlier one continues from the earlier translation. This cache holds
+positions and marks, no text; yet it is emptied when something is deleted, and is bounded in bytes.
 
-Translations of lists are kept by the lists' numbers: a request whose history begins with an earlier
-one continues from the earlier translation. This cache holds positions and marks, no text; yet it is
-emptied when something is deleted, and is bounded in bytes.
-
-Count tokens and cache markers of raw fields that a client repeats in each request: 78 kB of
-tools take some milliseconds to count, and microseconds to look up.
-
-The cache holds digests and two numbers, no text. A digest is xxh3-128 with a seed of the process,
-so nobody can predict it; whoever has the same fragment learns only its size.
+Tokens and cache markers of fields that a client repeats in each request (`FragmentCounts`): 78 kB
+of tools take some milliseconds to count, and microseconds to look up. The cache holds digests and
+two numbers, no text. A digest is xxh3-128 with a seed of the process, so nobody can predict it;
+whoever has the same fragment learns only its size.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Write an answer as messages of OpenAI's chat completions, in raw JSON fragments, and place
-memories in a chat's messages while none is folded.
+"""Write an answer as messages of OpenAI's chat completions, in raw JSON fragments.
 
-A posted message stays the same, byte for byte; the text of a recall block goes in front of its own.
-Memories stand behind the leading system messages, or before the words of the user's newest message.
-Passages of documents always stand before the newest message: they are others' words, which have no
-place among the rules of a system prompt, and they change with each question, while a changed system
-prompt makes the provider read everything behind it again.
+It also places memories in a chat's messages while none is folded. A posted message stays the same,
+byte for byte; the text of a recall block goes in front of its own. Memories stand behind the
+leading system messages, or before the words of the user's newest message. Passages of documents
+always stand before the newest message: they are others' words, which have no place among the rules
+of a system prompt, and they change with each question, while a changed system prompt makes the
+provider read everything behind it again.
 
-This file does not decide what is sent, choose memories, or decide where they stand.
+What is sent, which memories, and where they stand is decided elsewhere.
 """
 
 from __future__ import annotations

@@ -10,9 +10,8 @@
 An output may come late, with other items between it and its call. Its canonical message stands
 where a chat would have it; the items between are joined to the call, so that no cut separates the
 two. Likewise a run of a single call is joined to an earlier run with reasoning: the server needs a
-call's reasoning beside it, and parallel calls may come one by one.
-
-A canonical message is made from its items: a run of the model, an output, or a sealed item.
+call's reasoning beside it, and parallel calls may come one by one. A canonical message is made from
+its items: a run of the model, an output, or a sealed item.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Read a body of `/responses`: the canonical history, its other fields, and the changed fields.
+"""Read a body of `/responses` as a canonical history, and write an answer as its changed fields.
 
-input, instructions -> canonical messages -> memory -> answer -> input
-
-An answer is written as items for the server, and text is inserted into posted items. A posted item
-stays the same, byte for byte; inserted text goes in front of its own. This file does not decide
-what is sent.
+`input` and `instructions` become canonical messages, from these memory and the answer are made, and
+the answer becomes an `input` again. It is written as items for the server, and text is inserted
+into posted items. A posted item stays the same, byte for byte; inserted text goes in front of its
+own. What is sent is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -222,11 +221,11 @@ class ResponsesHistory:
         """
         if self.passes:
             return {}
-        text = (
-            ""
-            if memories is None or (answer is not None and answer.folds)
-            else _memory_text(memories)
-        )
+        text = ""
+        if memories is not None and (answer is None or not answer.folds):
+            # For the user message, whatever the placement setting: a changed system prompt would
+            # lose the reasoning.
+            text = memory_lines.block(memories.lines) + SEAM
         if answer is not None and answer.changed:
             place = self.translated.newest_user() if text else None
             texts = {} if place is None else {place: text}
@@ -292,11 +291,12 @@ def read_items(
     made = _translated(_Reading(body, items, known))
     if made is None:
         return passing
+    canonical, translated = made
     return ResponsesHistory(
         items.raws,
-        made.canonical,
-        made.translated,
-        tools_tokens=_tools_tokens(body) + made.translated.defined.size,
+        canonical,
+        translated,
+        tools_tokens=_tools_tokens(body) + translated.defined.size,
         markers=int(options.get("mode") == "explicit"),
         side=kind == "compaction",
         string=_string(body),
@@ -311,9 +311,7 @@ class _Reading(NamedTuple):
     known: KnownInputs | None
 
 
-class _Translated(NamedTuple):
-    canonical: CanonicalMessages
-    translated: TranslatedItems
+_Translated = tuple[CanonicalMessages, TranslatedItems]
 
 
 def _translated(reading: _Reading) -> _Translated | None:
@@ -323,9 +321,7 @@ def _translated(reading: _Reading) -> _Translated | None:
     before = known.get(items.tenant, earlier.number) if known and earlier else None
     if before is not None and earlier is not None:
         if earlier.length == len(items.raws) == len(before.translated.order):
-            return _listed(
-                _Read(before.translated, []), reading, before, len(before.translated.marks)
-            )
+            return _listed(before.translated, [], reading, before, len(before.translated.marks))
         beginning = before.translated.beginning(earlier.length)
         if beginning.items:
             try:
@@ -333,13 +329,6 @@ def _translated(reading: _Reading) -> _Translated | None:
             except BeginningChanged:
                 pass
     return _behind(Beginning(), reading)
-
-
-class _Read(NamedTuple):
-    """Result of reading. `new`: the messages at the end that were made to find their places."""
-
-    translated: TranslatedItems
-    new: list[Message]
 
 
 def _behind(
@@ -354,14 +343,21 @@ def _behind(
     translated, made = responses_conversation.read_on(items.raws, items, beginning)
     sizes = {index: item.tools_tokens for index, item in new.items() if item.tools_tokens}
     defined = translated_messages.defined(items.raws, beginning.known.defined, start, sizes)
-    read = _Read(replace(translated, defined=defined), made)
-    return _listed(read, reading, before, beginning.messages)
+    translated = replace(translated, defined=defined)
+    return _listed(translated, made, reading, before, beginning.messages)
 
 
-def _listed(read: _Read, reading: _Reading, before: KnownInput | None, common: int) -> _Translated:
+def _listed(
+    translated: TranslatedItems,
+    made: list[Message],
+    reading: _Reading,
+    before: KnownInput | None,
+    common: int,
+) -> _Translated:
     """Return the messages as a list, and the translation from which the next request may continue.
-    `common`: messages shared with `before`, without those of no item."""
-    translated, (body, items, known) = read.translated, reading
+    `made`: the messages at the end that were made to find their places. `common`: messages shared
+    with `before`, without those of no item."""
+    body, items, known = reading
     leading = responses_conversation.instructing(_instructions(body))
     keys = tuple(items.key(message.raw) for message in leading)
     alike = before is not None and before.leading == keys
@@ -373,14 +369,14 @@ def _listed(read: _Read, reading: _Reading, before: KnownInput | None, common: i
         loading=translated.loading,
         earlier=EarlierList(before.listed, len(leading) + common) if before and alike else None,
         number=before.listed if before and alike and before.translated is translated else None,
-        made=dict(enumerate(read.new, common)),
+        made=dict(enumerate(made, common)),
     )
     if known and not _string(body):
         grew = items.raws.earlier.number if before and items.raws.earlier else None
         known.put(
             items.tenant, items.raws.number, KnownInput(translated, messages.number, keys), grew
         )
-    return _Translated(responses_conversation.behind(leading, messages, translated), translated)
+    return responses_conversation.behind(leading, messages, translated), translated
 
 
 def _raws(body: Body, most: int | None) -> RawItems:
@@ -438,9 +434,3 @@ def _tools_tokens(body: Body) -> int:
 def _count(fragment: bytes) -> int:
     """Count a fragment's tokens, cached: a client sends the same tools with every request."""
     return tokens.count(fragment.decode())
-
-
-def _memory_text(memories: PlacedMemories) -> str:
-    """Return the memories' text for the user message, whatever the placement setting: a changed
-    system prompt would lose the reasoning."""
-    return memory_lines.block(memories.lines) + SEAM

@@ -4,11 +4,10 @@ Real clients send items that the API's own types do not allow (reasoning without
 without a type), and new kinds of items come every few months. So whatever can be understood is, an
 unknown item is kept whole, and only broken JSON is refused.
 
-An item is parsed once and its translation cached (`translation_cache`). The cache does not copy
-text that the client posts anyway: a user message is its own canonical form, and for an output only
-the place of its text is stored.
-
-The lists of posted items, and the known translations of earlier lists, stand here, too.
+An item is parsed once and its translation cached (`TranslationCache`). The cache does not copy text
+that the client posts anyway: a user message is its own canonical form, and for an output only the
+place of its text is stored. The types of the lists of posted items, and of the known translations
+of earlier lists, stand here, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tools of this server that a model may be given, in groups that are offered together.
+"""Define the tools of this server that a model may be given, in groups offered together.
 
 A group's definitions are the same bytes in every request, so that prompts share their beginning.
 """

@@ -1,15 +1,12 @@
-"""Holds posted arrays with the canonical messages of their items, and records where these stand. A
-longer list is translated from there on.
+"""Hold posted arrays with the canonical messages of their items, and record where these stand.
 
-Raw items of a posted array, each sliced from the body at access, and the canonical messages of a
-posted list, each made at first access.
+Items of a posted array are raw, each sliced from the body at access; the canonical messages of a
+posted list are each made at first access.
 
-Record where the canonical messages of a posted list of items stand, so that a longer list with
-the same beginning is translated from there on.
-
-The record holds positions and marks, no text: a message is made again when it is read. Reading can
-resume at any step (a user message, or a run of the model with the outputs behind it) behind which
-no output answers a call before it.
+The record lets a longer list with the same beginning be translated from there on. It holds
+positions and marks, no text: a message is made again when it is read. Reading can resume at any
+step (a user message, or a run of the model with the outputs behind it) behind which no output
+answers a call before it.
 """
 
 from __future__ import annotations

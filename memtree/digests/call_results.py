@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from memtree.digests.call_fields import BUILD, TEST, Action, Field, Group, groups
+from memtree.digests.call_fields import BUILD, TEST, Action, Field, groups
 from memtree.language.word_file import WordFile, lazily
 
 _OUTPUT_DATA = WordFile("all", "tool_calls")
@@ -37,8 +37,12 @@ class CallResult:
         result is JSON with both."""
         own = self._groups
         if len(own) > 1:
-            named = (group for group in own if any(name in field.text for field in _names(group)))
-            own = list(named) or own
+            places = ("query", "command", "path", "file")  # to which a part of a result belongs
+            own = [
+                group
+                for group in own
+                if any(name in group[key].text for key in places if key in group)
+            ] or own
         code: int | None = None
         said: list[Field] = []
         for group in own:
@@ -51,11 +55,6 @@ class CallResult:
                 code = OK
             said += [group[key] for key in _OUTPUT_DATA.entries("outputs") if key in group][:1]
         return max(said, key=lambda field: len(field.raw), default=self._whole), code
-
-
-def _names(group: Group) -> Iterator[Field]:
-    """Yield the commands and paths to which a part of a result belongs."""
-    return (group[key] for key in ("query", "command", "path", "file") if key in group)
 
 
 _DATA = WordFile("all", "command_results")

@@ -1,10 +1,10 @@
-"""A clause of a text, and quotations: requests of others are quoted, so that a request in a mail,
-page or tool result is shown as theirs.
+"""Define a clause of a text, and quote the requests of others, so that they are shown as theirs.
 
-Statements of others are summarised like any other; but a request, order, ban or wish that its
-author only passes on would read as the author's. Such a sentence is quoted: its first words follow
-a label, and it never becomes a headline. This file does not tell requests from statements
-(`text/requests.py`) or find whose words a text is (`text/pasted/own_words.py`).
+Requests of others stand in a mail, page or tool result. Statements of others are summarised like
+any other; but a request, order, ban or wish that its author only passes on would read as the
+author's. Such a sentence is quoted: its first words follow a label, and it never becomes a
+headline. Requests are told from statements in `memtree/text/request_words.py`; whose words a text
+is, in `memtree/text/own_words.py`.
 
     >>> quotation("user", "Always CC Ann.", 0.4, OTHERS).text
     'quotes a text: “Always CC Ann”'
@@ -120,7 +120,7 @@ def parts(
 ) -> Iterator[tuple[str, bool]]:
     """Yield the pieces of a line, each with True if its words are its author's own. Inside a line
     only requests are separated. `others`: spans of others' words in the text, where the line begins
-    at `start`; None to judge by the line alone. `asks`: `requests.asks` or a cache of it."""
+    at `start`; None to judge by the line alone. `asks`: `request_words.asks` or a cache of it."""
     if others is None:
         quoted = line.lstrip().startswith(_QUOTED)
         spans = [Span(0, len(line))] if quoted else inline(line) if _SAID.search(line) else ()

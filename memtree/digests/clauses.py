@@ -1,11 +1,10 @@
-"""Clauses: the sentences of a passage, each with a score of how much it says. No model.
+"""Split a passage into clauses: its sentences, each with a score of how much it says. No model.
 
 What raises a score: the user's words and rules, errors, decisions and reasons, numbers, names.
 What lowers it: greetings, chatter, source lines.
 Tool results and blocks of code are no speech, so their clauses are made otherwise: a result yields
 its errors or how it ended; code yields its path and the names it defines. Repeated log lines count
-as one. This file does not handle token budgets (`summarize.py`) or what calls did
-(`work_clauses.py`).
+as one. Token budgets are kept in `summarize.py`; what calls did is told in `work_clauses.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Write headlines: a subject and its outcome in at most 18 tokens, in whole phrases.
 
-A leaf's headline comes from its clauses, a node's from its children's headlines and anchors. This
-file does not cut sentences (`phrases.py`), or write bodies (`summarize.py`) or topics, the shorter
-form of a headline (`topics.py`).
+A leaf's headline comes from its clauses, a node's from its children's headlines and anchors.
+Sentences are cut in `phrases.py`, bodies are written in `summarize.py`, and topics, the shorter
+form of a headline, in `titles.py`.
 """
 
 from __future__ import annotations
@@ -179,12 +179,12 @@ def node_headline(
     if line := _listing(children, 0.75 if is_request else 0.5):
         return line
     if first is None or first.worth < _SAYS:
+        if work := _apart_from(children, done) or _done(done):
+            return work
         names = [] if first is None else [first.text]
-        return (
-            _apart_from(children, done)
-            or _done(done)
-            or listed([*names, *_names(children, shared)], HEADLINE)
-        )
+        names += _themes(children, shared)
+        names += (word for child in children for word in child.anchors[:2] if _is_name(word))
+        return listed(names, HEADLINE)
     said = [first]
     room = HEADLINE - 1 - tokens.count(first.text)
     subjects = _subjects(children, shared, room, subjects) if room > 3 else []
@@ -214,12 +214,6 @@ def _listing(children: Sequence[SummaryText], most: float) -> str:
     names = [name for _, _, said in lists for name in said.split(", ")[:2]]
     files = [name for name in names if "/" in name or "." in name]
     return f"{lists[0][0]}: {listed(files or names, HEADLINE - 2)}"
-
-
-def _names(children: Sequence[SummaryText], shared: Counter[str]) -> Iterator[str]:
-    """Yield the names of children whose headlines hold only names."""
-    yield from _themes(children, shared)
-    yield from (word for child in children for word in child.anchors[:2] if _is_name(word))
 
 
 def _briefs(works: Sequence[Clause]) -> Iterator[str]:
@@ -339,11 +333,6 @@ def _times(clauses: Sequence[Clause]) -> list[str]:
     return []
 
 
-def _short_name(name: str) -> str:
-    """Return the last parts of a long path or address, which are the most informative."""
-    return name if len(name) <= _LONG or "/" not in name else short_path(name)
-
-
 def _short_path(name: str) -> str:
     """Return the last part of a path, which is the most informative."""
     return name.rstrip("/").rpartition("/")[2]
@@ -366,7 +355,8 @@ def _named(clauses: Sequence[Clause], names: Sequence[str]) -> str:
     telling = [name for name in names if _is_name(name) or "/" in name or "." in name]
     if any("/" in name for name in telling):  # a list of files, in which no error is told
         telling = [name for name in telling if not name.endswith(ERRORS)]
-    telling = [_short_name(name) for name in telling]
+    # The last parts of a long path or address are the most informative.
+    telling = [short_path(name) if len(name) > _LONG and "/" in name else name for name in telling]
     telling = telling[:2] + telling[:1:-1]  # rare names distinguish it from its neighbours
     if line := listed([*telling, *_times(clauses)], HEADLINE - 2):
         return f"{'output' if kinds == {'tool'} else 'code'}: {line}"

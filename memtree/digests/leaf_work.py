@@ -1,8 +1,8 @@
 """Collect the work that the passages of a leaf report: calls, joined with their results.
 
-A call is read by the shape of its arguments (`tool_calls.calls`), or from prose if the client
-writes calls so (`tool_calls.prose`). A user message that answers such a call, or that a terminal
-printed, is a result. This file does not put work in words (`work_clauses.py`).
+A call is read by the shape of its arguments (`tool_calls.py`), or from prose if the client writes
+calls so (`prose_calls.py`). A user message that answers such a call, or that a terminal printed, is
+a result. Work is put in words in `work_clauses.py`.
 """
 
 from __future__ import annotations

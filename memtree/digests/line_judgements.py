@@ -1,30 +1,22 @@
-"""Judges single lines: how something ended, what could stand anywhere, and what was found in a line
-that occurs again.
+"""Judge single lines: how something ended, what could stand anywhere, what is boilerplate.
 
-Read terminal lines that report how something ended: commits, undone changes, tests, errors.
+`outcome` reads terminal lines that report how something ended: commits, undone changes, tests,
+errors. Such lines of a long output are found in `clauses.py`.
 
-This file does not find such lines in a long output (`clauses.py`).
-
-Tell summary lines specific to their range from lines that could stand anywhere, and recognise
-boilerplate: lines that recur in every session and say nothing of this one.
-
-This file does not choose a better line (`headlines.py`) or leave lines out.
+`particular` tells summary lines specific to their range from lines that could stand anywhere. A
+better line is chosen in `headlines.py`.
 
     >>> particular("Vanessa: Who knows"), particular("Vanessa: My rabbit bit the vet")
     (False, True)
 
-Boilerplate is commands, prompts, banners and frames, of forms in a fixed list. A summary's body may
-hold them if there is nothing else, its headline never. This file does not recognise small talk
-(`clauses.py`).
+`is_boilerplate` recognises lines that recur in every session and say nothing of this one: commands,
+prompts, banners and frames, of forms in a fixed list. A summary's body may hold them if there is
+nothing else, its headline never. Small talk is recognised in `clauses.py`.
 
     >>> [is_boilerplate(line) for line in ("/undo", "continue", "Undo the last commit")]
     [True, True, False]
 
-Cache what was found in the lines of one history, for lines that occur again.
-
-A coding session shows files and outputs again and again: in a million tokens, four lines in five
-have occurred before. The cache lives only while one history is read, since it holds that history's
-words. This file does not judge lines itself (`clauses.py`).
+`ReadLines` caches what was found in the lines of one history.
 """
 
 from __future__ import annotations
@@ -252,7 +244,12 @@ class Judgement(NamedTuple):
 
 class ReadLines:
     """Cache of the sentences of each line and, for each sentence, its judgement, its reading as a
-    standing rule, and whether it is a request. It is emptied when it grows too large."""
+    standing rule, and whether it is a request. It is emptied when it grows too large.
+
+    A coding session shows files and outputs again and again: in a million tokens, four lines in
+    five have occurred before. The cache lives only while one history is read, since it holds that
+    history's words. Lines are judged by the functions that it is given, those of `clauses.py`.
+    """
 
     def __init__(
         self,
@@ -296,8 +293,8 @@ class ReadLines:
         return reading
 
     def asks(self, sentence: str) -> bool:
-        """Return `requests.asks` from the cache. Used for texts of others: mails and files come
-        again many times."""
+        """Return `request_words.asks` from the cache. Used for texts of others: mails and files
+        come again many times."""
         asking = self._asks.get(sentence)
         if asking is None:
             asking = request_words.asks(sentence)

@@ -2,7 +2,7 @@
 
 A phrase is a sentence, or its beginning up to the end of a clause; if none is short enough, its
 beginning up to a further detail ("for ...", "with ..."). If no phrase fits, the sentence's files,
-identifiers and names are listed. This file does not choose among sentences (`headlines.py`).
+identifiers and names are listed. Sentences are chosen in `headlines.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""Read calls and edits that clients write in prose: tags (`<path>a.py</path>`), JSON, a fenced
-command, SEARCH/REPLACE blocks, diffs, and lines that report applied edits.
+"""Read calls and edits that clients write in prose.
+
+They stand in tags (`<path>a.py</path>`), JSON, a fenced command, SEARCH/REPLACE blocks, diffs, and
+lines that report applied edits.
 
     >>> [(a.kind, a.text) for a in written("> Applied edit to a.py", 0)]
     [(2, 'a.py')]

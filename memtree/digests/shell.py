@@ -3,10 +3,8 @@
 >>> [(action.kind, action.text) for action in commands(Field("cd /app && make -j4 2>&1 | tail -5"))]
 [(7, 'make -j4')]
 
-A git command is read for what it commits, reverts, deletes or moves.
-
-Commands are classified by their program: they test, build, install, run or change something, or
-only read and search.
+A git command is read for what it commits, reverts, deletes or moves. Commands are classified by
+their program: they test, build, install, run or change something, or only read and search.
 """
 
 from __future__ import annotations
@@ -124,11 +122,9 @@ def _python(rest: Sequence[str]) -> int:
     script = next((word for word in rest if not word.startswith("-")), "")
     if script == "manage.py" and "test" in rest:
         return TEST
-    return TEST if script and "-c" not in rest and _is_test(script) else RUN
-
-
-def _is_test(script: str) -> bool:
-    return bool(_TEST_NAME.search(program(script).removesuffix(".py")))
+    if script and "-c" not in rest and _TEST_NAME.search(program(script).removesuffix(".py")):
+        return TEST
+    return RUN
 
 
 def _packager(name: str, verb: str, rest: Sequence[str]) -> int:

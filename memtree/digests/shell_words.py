@@ -127,7 +127,8 @@ def _unwrap(command: Command) -> None:
     while at < len(words):
         first = words[at].text
         if (bare := first.lstrip("({")) != first:
-            words[at] = _without_brackets(words[at], bare)
+            start = words[at].start + len(first) - len(bare)
+            words[at] = replace(words[at], text=bare, start=start)
             at += not bare
         elif _ASSIGNED.match(first):
             at += 1
@@ -144,7 +145,3 @@ def _unwrap(command: Command) -> None:
     if words and words[-1].text.endswith(")") and "(" not in words[-1].text:
         last = words[-1]
         words[-1] = replace(last, text=last.text[:-1], end=last.end - 1)
-
-
-def _without_brackets(word: Word, text: str) -> Word:
-    return replace(word, text=text, start=word.start + len(word.text) - len(text))

@@ -1,8 +1,8 @@
 """Summarise without a model: select the most informative clauses, in the text's language.
 
 A leaf's summary comes from its passages, a node's from its children's summaries alone. The result
-is deterministic, so version 0 of any summary can be recomputed from the posted text. This file does
-not judge clauses (`clauses.py`) or find anchors (`anchors.py`).
+is deterministic, so version 0 of any summary can be recomputed from the posted text. Clauses are
+judged in `clauses.py`, anchors are found in `memtree/text/anchors.py`.
 """
 
 from __future__ import annotations
@@ -132,7 +132,9 @@ def leaf_summary(sources: Sequence[SourcePassage], lines: ReadLines | None = Non
     if not clauses:
         return Extract(_nothing(masked), "", ())
     weights = _weights(masked)
-    names = top({word: weights[word] for word in weights if not _orders(word)}, LEAF_ANCHORS)
+    # Anchors, but no quoted sentence that makes a request.
+    said = [word for word in weights if word.count(" ") < 2 or not asks(word)]
+    names = top({word: weights[word] for word in said}, LEAF_ANCHORS)
     people = {source.name for source in masked if source.role == "user"} - {""}
     # The name of one alone tells nobody apart.
     nameable = clauses
@@ -151,15 +153,10 @@ def node_summary(
         return Extract(children[0].headline if children else f"messages {NOTHING}", "", ())
     cap = NODE_BODY[min(max(level, 1), len(NODE_BODY)) - 1]
     limit = NODE_ANCHORS[min(max(level, 1), len(NODE_ANCHORS)) - 1]
-    shared = _shared(known)
+    shared = Counter(word for child in known for word in child.anchors)
     clauses, works = _children(known, shared, cap, lines or read_lines())
     headline = node_headline(known, shared, works)
     return _extract(clauses, headline, cap, _merged(known, shared, limit), NODE)
-
-
-def _orders(anchor: str) -> bool:
-    """Return True for an anchor that is a quoted sentence and makes a request."""
-    return anchor.count(" ") > 1 and asks(anchor)
 
 
 def _masked(sources: Sequence[SourcePassage]) -> Sequence[SourcePassage]:
@@ -397,7 +394,8 @@ def _children(
     for child in children:
         own = list(_pieces(child, longest, lines, works))
         for clause in own:
-            clause.score += min(_centrality(clause.text, shared), 0.4)
+            held = (word for word, count in shared.items() if count > 1 and word in clause.text)
+            clause.score += min(sum(0.4 for _ in held), 0.4)
         if own:
             max(own, key=lambda clause: clause.score).score += 1.0
         clauses += own
@@ -459,10 +457,6 @@ def _weights(sources: Sequence[SourcePassage]) -> dict[str, float]:
     return total
 
 
-def _shared(children: Sequence[Extract]) -> Counter[str]:
-    return Counter(word for child in children for word in child.anchors)
-
-
 def _merged(children: Sequence[Extract], shared: Counter[str], limit: int) -> tuple[str, ...]:
     """Merge anchors: those of many children first, then each child's first, second and so on."""
     place: dict[str, float] = {}
@@ -470,10 +464,6 @@ def _merged(children: Sequence[Extract], shared: Counter[str], limit: int) -> tu
         for index, word in enumerate(child.anchors):
             place[word] = min(place.get(word, 99.0), float(index))
     return top({word: 2.0 * min(shared[word], 4) - at for word, at in place.items()}, limit)
-
-
-def _centrality(text: str, shared: Counter[str]) -> float:
-    return sum(0.4 for word, count in shared.items() if count > 1 and word in text)
 
 
 def _shorter(text: str, room: float) -> str:

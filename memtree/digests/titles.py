@@ -1,19 +1,13 @@
-r"""Writes the shortest forms of a text: the topic of a part, one line for a conversation, and its
-title in lists.
+r"""Write the shortest forms of a text: topics, a line for a conversation, its title, its project.
 
-Write the shortest forms of summaries: a topic of a few words, one line for a whole conversation.
+A topic of a few words, and one line for a whole conversation, are made from a summary's headline
+and anchors whenever an outline is written; nothing is stored, and the text below a summary is not
+read. A parent's line for talk between people names their topics in a few words each; the headline
+of a leaf of talk is written in `headlines.py`.
 
-They are made from a summary's headline and anchors whenever an outline is written; nothing is
-stored. This file does not read the text below a summary.
-
-A parent's line for talk between people names their topics in a few words each. The headline of a
-leaf of talk is written in `headlines.py`.
-
-Title a conversation with the first own words of the user's first request, for lists; name its
-project.
-
-The title depends on that request alone, so it stays the same while the conversation grows. This
-file does not distinguish conversations with the same first request: the stores number those.
+The title of a conversation in lists is the first own words of the user's first request. It depends
+on that request alone, so it stays the same while the conversation grows. Conversations with the
+same first request have the same title: the stores number those.
 
     >>> title("Please rename parse_row to read_row?\n```\nparse_row = 1\n```")
     'Please rename parse_row to read_row?'
@@ -25,14 +19,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from typing import Protocol
 
 from memtree.digests.clause import LABEL, marked
 from memtree.digests.clauses import clip, merit
 from memtree.digests.line_judgements import ERRORS, speaker_of, telling_words
 from memtree.digests.phrases import ASIDE, fits, is_hollow, leans, listed, readable, repeats, whole
-from memtree.digests.work_clauses import Work, is_work, merged, work_clauses, works_in
+from memtree.digests.work_clauses import is_work, merged, work_clauses, works_in
 from memtree.language import borders
 from memtree.language.word_file import WordFile
 from memtree.text import secrets, tokens
@@ -133,7 +128,9 @@ def root_summary(children: Sequence[SummaryText], title: str = "") -> str:
     order."""
     if not children:
         return ""
-    works = work_clauses(merged(w for child in children for w in _works(child.body)))
+    pieces = (piece for child in children for piece in child.body.split("; "))
+    by_piece = (works_in(_SPEAKER.sub("", piece).rstrip(". ")) for piece in pieces)
+    works = work_clauses(merged(chain.from_iterable(by_piece)))
     done = [work.brief for work in sorted(works, key=lambda work: -work.score)[:2]]
     parts: list[str] = []
     for child in _spread(children, _TOPICS):
@@ -158,11 +155,6 @@ def root_summary(children: Sequence[SummaryText], title: str = "") -> str:
             said.pop(len(said) // 2)
         else:
             done.pop()
-
-
-def _works(body: str) -> Iterator[Work]:
-    for piece in body.split("; "):
-        yield from works_in(_SPEAKER.sub("", piece).rstrip(". "))
 
 
 def _is_list(part: str) -> bool:
@@ -330,15 +322,11 @@ def project_of(texts: Iterable[str]) -> str:
     directory", followed by an absolute path.
     """
     for text in texts:
-        for word in _words(text[:_READ]):
-            window = text[max(0, word - _BEFORE) : word + _BEHIND]
+        for word in islice(_WORD.finditer(text[:_READ]), _PLACES):
+            window = text[max(0, word.start() - _BEFORE) : word.start() + _BEHIND]
             if (match := _NAMED.search(window)) and (name := _last(match)):
                 return name
     return ""
-
-
-def _words(text: str) -> list[int]:
-    return [match.start() for _, match in zip(range(_PLACES), _WORD.finditer(text), strict=False)]
 
 
 def _last(match: re.Match[str]) -> str:

@@ -1,6 +1,8 @@
-"""Read what a tool call does from the shape of its arguments: a path, a command, old and new text,
-a patch, a query. Product names do not matter; the words of a call's name only distinguish calls of
-one shape, such as deleting a file and reading it.
+"""Read what a tool call does from the shape of its arguments.
+
+Arguments are a path, a command, old and new text, a patch, a query. Product names do not matter;
+the words of a call's name only distinguish calls of one shape, such as deleting a file and reading
+it.
 
     >>> [(a.kind, a.text) for a in called("Edit", '{"path":"a.py","old":"x = 1","new":"x = 2"}')]
     [(2, 'a.py')]

@@ -1,5 +1,6 @@
-"""Describe an agent's work in clauses of summaries: files read and changed, commands and their
-outcomes.
+"""Describe an agent's work in clauses of summaries.
+
+It is files read and changed, commands and their outcomes.
 
     edited `src/match.c` 3 times, last `case TK_ISO`
     `make build`: failed 2 of 3 times, last failed: `Error 2`
@@ -7,8 +8,8 @@ outcomes.
     read 14 files in src/, tests/, last `src/app.py`
 
 Names stand in backticks, which `clauses.tidy` strips from all other text, so a parent can read its
-children's work from their bodies and add it up. This file does not read calls and results
-(`tool_calls`), or match results with calls (`leaf_work.py`).
+children's work from their bodies and add it up. Calls are read in `tool_calls.py`, results in
+`call_results.py`, and they are matched in `leaf_work.py`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Digests of messages and the chain of addresses over a history.
+"""Compute the digests of messages, and the chain of addresses over a history.
 
 `digest` is the hash of a message's canonical form (DESIGN section 5): role, text, tool calls as
 (name, arguments as compact JSON), media by type and bytes or by address, the position of the call a
 tool message answers. Ids, cache markers, reasoning (fields, parts, and thoughts among the words of
-an assistant), signatures, the blocks that `volatile_blocks` names, and the difference
-between empty and null content are left out, because clients re-send them differently.
-`address_i = H(address_{i-1}, digest_i)`, seeded by format and tenant.
+an assistant), signatures, the blocks that `volatile_blocks` names, and the difference between empty
+and null content are left out, because clients re-send them differently. `address_i =
+H(address_{i-1}, digest_i)`, seeded by format and tenant.
 
 Every hashed part carries its length (msgpack), so that different parts never concatenate to the
 same bytes.

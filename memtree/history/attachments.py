@@ -1,7 +1,6 @@
-"""Counts the tokens of images, audio and files that a message attaches, and finds the text in
-attached parts.
+"""Count the tokens of images, audio and files that a message attaches, and find the text in them.
 
-Count the tokens of parts that are not text, whatever the model, and without decoding them.
+Tokens are counted whatever the model, and without decoding the data:
 
 - An image: the larger of tiles (85 and 170 for each 512 px tile of the image within 2,048 px, its
   short side at most 768: OpenAI's "Images and vision" for gpt-4o and gpt-5) and width x height /
@@ -20,16 +19,16 @@ Count the tokens of parts that are not text, whatever the model, and without dec
 One rule for all models, since a request may go to any: it overestimates rather than underestimates.
 The exception is gpt-4o-mini, which bills 33 times as much for an image.
 
-Find the text that a message attaches as parts: files, results of a search, and sentences in a
-part of an unknown type.
+Text (`attached_texts`) stands in files, in results of a search, and in sentences of a part of an
+unknown type.
 
->>> source = {"type": "text", "data": "Call 911."}
->>> attached_texts({"type": "document", "title": "Handbook", "source": source})
-[('.title', 'Handbook'), ('.source.data', 'Call 911.')]
->>> attached_texts({"type": "document", "source": {"type": "base64", "data": "JVBERi0"}})
-[]
->>> attached_texts({"type": "widget", "id": "w7", "state": {"note": "Call 911."}})
-[('.state.note', 'Call 911.')]
+    >>> source = {"type": "text", "data": "Call 911."}
+    >>> attached_texts({"type": "document", "title": "Handbook", "source": source})
+    [('.title', 'Handbook'), ('.source.data', 'Call 911.')]
+    >>> attached_texts({"type": "document", "source": {"type": "base64", "data": "JVBERi0"}})
+    []
+    >>> attached_texts({"type": "widget", "id": "w7", "state": {"note": "Call 911."}})
+    [('.state.note', 'Call 911.')]
 """
 
 from __future__ import annotations
@@ -94,7 +93,8 @@ def image_size(data: Base64Data) -> Size | None:
     head = data.read(0, 30)
     dimensions = None
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        dimensions = _png(head)
+        if head[12:16] == b"IHDR":
+            dimensions = int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
     elif head[:4] == b"GIF8":
         dimensions = _little(head, 6), _little(head, 8)
     elif head[:2] == b"\xff\xd8":
@@ -102,12 +102,6 @@ def image_size(data: Base64Data) -> Size | None:
     elif head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         dimensions = _webp(head)
     return dimensions if dimensions and min(dimensions) > 0 else None
-
-
-def _png(head: bytes) -> Size | None:
-    if head[12:16] != b"IHDR":
-        return None
-    return int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
 
 
 def _webp(head: bytes) -> Size | None:
@@ -326,7 +320,8 @@ def _file(part: dict[str, Any], count: Count) -> int:
     if image_size(data):
         return _image(part)
     if _is_text(data):
-        return _text_file(data, count)
+        text = data.read(0, data.length) if data.length <= TEXT_FILE_BYTES else b""
+        return count(text.decode("utf-8", "replace")) if text else data.length // 3
     if data.text and not is_data(given):  # an address, an id, or the text itself
         return max(FLAT_TOKENS, loose_tokens(part, count))
     return FLAT_TOKENS
@@ -339,11 +334,6 @@ def _is_text(data: Base64Data) -> bool:
         return bool(_TEXT_KINDS.match(data.kind))
     head = data.read(0, 510)
     return bool(head) and len(data.text) >= _OPAQUE and not _BINARY.search(head)
-
-
-def _text_file(data: Base64Data, count: Count) -> int:
-    text = data.read(0, data.length) if data.length <= TEXT_FILE_BYTES else b""
-    return count(text.decode("utf-8", "replace")) if text else data.length // 3
 
 
 def _field(part: dict[str, Any], inner: str, name: str) -> object:

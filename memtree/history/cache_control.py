@@ -1,4 +1,4 @@
-"""The cache marker of the memory message.
+"""Choose the cache marker of the memory message.
 
 A client that marks where the provider may cache (`cache_control`) marks its own messages, of which
 the older ones are no longer sent. So the memory message ends with a marker, too, unless the request

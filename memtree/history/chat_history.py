@@ -1,4 +1,4 @@
-"""A posted history: its messages without system messages, their sizes, rounds and addresses.
+"""Read a posted history: its messages without system messages, sizes, rounds and addresses.
 
 `read` reads the whole list. It does not parse messages seen before: their `MessageInfo` comes from
 a cache keyed by the raw fragment (docs/decisions/0033). `History.extended` continues from an

@@ -1,17 +1,13 @@
-"""Reads the beginning of a conversation: by what it is recognised, and the standing context that
-its client puts there.
+"""Read the beginning of a conversation: what names it, and the standing context in it.
 
-The beginning of a conversation, by which it is recognised if its client names none.
+A conversation is recognised by its beginning if its client names none. The first message alone is
+not enough: many conversations begin with the same few words. So the first answer is part of it,
+since two answers are hardly ever equal.
 
-The first message alone is not enough: many conversations begin with the same few words. So the
-first answer is part of it, since two answers are hardly ever equal.
-
-Standing context that a client puts into blocks of its first user message.
-
-Coding agents repeat their instructions there with each request (CLAUDE.md, AGENTS.md, the state of
-the repository). Such blocks are volatile: neither hashed nor indexed. So when that message is
-folded, they are sent verbatim before the memory text. They are read from the current request and
-never stored.
+Standing context (`preamble`) stands in blocks of the first user message: coding agents repeat their
+instructions there with each request (CLAUDE.md, AGENTS.md, the state of the repository). Such
+blocks are volatile: neither hashed nor indexed. So when that message is folded, they are sent
+verbatim before the memory text. They are read from the current request and never stored.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Read the day that a message gives for itself: in a heading, in a time stamp before its text, in a
-field beside its text, or in a block that the client's program added.
+"""Read the day that a message gives for itself.
 
-A heading is a line that names a day and nothing else but a time, a weekday, and words such as
-"session". A stamp is followed by a speaker's name or by a separator. A day in a sentence, a
-quotation, a log or a tool result is not the message's day.
+It stands in a heading, in a time stamp before the text, in a field beside the text, or in a block
+that the client's program added. A heading is a line that names a day and nothing else but a time, a
+weekday, and words such as "session". A stamp is followed by a speaker's name or by a separator. A
+day in a sentence, a quotation, a log or a tool result is not the message's day.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def _of_head(text: str, user: bool) -> DayMark | None:
         source = _heading(line, read, user, following)
         if not (read.written or read.session) or (mark and source is not MarkSource.HEAD):
             break
-        if read.written and source and not _is_mail(lines[index + 1 : index + 3]):
+        if read.written and source and not any(map(_MAIL.match, lines[index + 1 : index + 3])):
             mark = _mark(read.written, source, read.clock)
     return mark
 
@@ -264,10 +264,6 @@ _MAIL = lazily(
     r"|assunto|da|oggetto|van|aan|onderwerp)\s?:",
     re.IGNORECASE,
 )
-
-
-def _is_mail(lines: list[str]) -> bool:
-    return any(_MAIL.match(line.strip()) for line in lines)
 
 
 # -- stamps ----------------------------------------------------------------------------------------

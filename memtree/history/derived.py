@@ -1,6 +1,8 @@
-"""Keep what was found in the messages of a history, or rendered of them, for the histories that
-continue it, so that a later turn reads only new messages (docs/decisions/0033). No answer depends
-on it."""
+"""Keep what was derived from the messages of a history for the histories that continue it.
+
+That is what was found in the messages, or rendered of them: a later turn reads only new messages
+(docs/decisions/0033). No answer depends on it.
+"""
 
 from __future__ import annotations
 

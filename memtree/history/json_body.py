@@ -1,4 +1,4 @@
-"""A request body as bytes with known spans: read on demand, written back without re-encoding.
+"""Hold a request body as bytes with known spans, and write it back without re-encoding.
 
 `split` finds the span of each top-level field and builds no objects. An array's items, such as the
 posted messages, are found by their places, together with which of them came in an earlier request.

@@ -1,5 +1,4 @@
-"""Parse, strictly, the passages that a request pins in each memory message, besides those that its
-user marked.
+"""Parse, strictly, what a request pins in each memory message besides what its user marked.
 
 >>> keep_options(["src/*.py", "port 8443"], ["read_plan"]).globs
 ['src/*.py']

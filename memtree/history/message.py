@@ -1,4 +1,4 @@
-"""One chat message: the raw JSON fragment as posted, parsed on demand.
+"""Hold one chat message: the raw JSON fragment as posted, parsed on demand.
 
 A `Message` never loses a byte: a message that stays in an answer is written back as `raw`. Its
 *text* is what the tree indexes: the text parts joined without a separator, then a placeholder for
@@ -8,7 +8,7 @@ change it in the next request. Offsets into that text are "posted" offsets. The 
 message is its text without volatile blocks (closed tags that clients rewrite on every request, such
 as `<system-reminder>`); leaves count in view offsets. A tool message's view leaves out
 `<system-reminder>` blocks, which some clients put behind every file they read, an assistant's view
-the thoughts in its text (`text/thoughts.py`). In the view, arguments of a tool call that are a JSON
+the thoughts in its text (`text.thoughts`). In the view, arguments of a tool call that are a JSON
 object are compact JSON (`call_arguments`). A view has the text as a terminal shows it: without
 escape codes and what was drawn over (`text.terminal`). Messages with one digest have the same view,
 unless their text is split into other parts: each part is read by itself.

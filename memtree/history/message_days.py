@@ -1,4 +1,4 @@
-"""The day of each message of a history, read once in order.
+"""Give each message of a history its day, read once in order.
 
 A day applies to the messages after it until the next day. Later messages are never consulted, so
 the days of a history stay when messages are added to it.
@@ -31,7 +31,9 @@ def message_days(history: History) -> Sequence[int]:
     orders: dict[str, bool] = {}
     last = None
     for at, mark in marks:
-        if mark is last or not (at > answer or _stays(mark)):
+        # Some clients update their first reminder with the day on which an old session is resumed:
+        # before the first answer, only other marks are unchanged since they were sent.
+        if mark is last or (at <= answer and mark.source is MarkSource.REMINDER):
             continue
         days += array("i", (current,)) * (at - len(days))
         day = _ordinal(mark, current, orders)
@@ -41,12 +43,6 @@ def message_days(history: History) -> Sequence[int]:
             refused = day
         last = mark
     return days + array("i", (current,)) * (len(facts) - len(days))
-
-
-def _stays(mark: DayMark) -> bool:
-    """Return True if a mark before the first answer is unchanged since it was sent: some clients
-    update their first reminder with the day on which an old session is resumed."""
-    return mark.source is not MarkSource.REMINDER
 
 
 def _follows(day: int, current: int, refused: int) -> bool:

@@ -1,4 +1,4 @@
-"""Posted messages as a sequence that knows which earlier list it begins with.
+"""Hold posted messages as a sequence that knows which earlier list it begins with.
 
 A history of a million tokens has thousands of messages, and all but the newest came with the
 request before. So a list names an earlier one that it begins with, and callers that kept results

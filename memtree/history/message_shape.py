@@ -12,7 +12,6 @@ JSON text as posted. What is sent to an upstream is never made from this form.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -106,16 +105,11 @@ def shaped_role(role: Any) -> str:
 def shaped_content(content: Any, raw: bytes) -> str | list[Part]:
     """Return a decoded content as text or as a list of parts. `raw`: its JSON."""
     if isinstance(content, list):
-        return shaped_parts(content, decode(raw, list[msgspec.Raw]))
+        pairs = zip(content, decode(raw, list[msgspec.Raw]), strict=True)
+        return [part if is_part(part) else _part(part, bytes(posted)) for part, posted in pairs]
     if is_part(content) and content["type"] not in TEXT_PARTS:  # an image, whose data is no text
         return [content]
     return content if isinstance(content, str) else _text(raw)
-
-
-def shaped_parts(parts: Sequence[Any], raws: Sequence[bytes | msgspec.Raw]) -> list[Part]:
-    """Return content parts in the documented shape, each in its place. `raws`: their JSON."""
-    pairs = zip(parts, raws, strict=True)
-    return [part if is_part(part) else _part(part, bytes(raw)) for part, raw in pairs]
 
 
 def _part(part: Any, raw: bytes) -> Part:

@@ -1,4 +1,4 @@
-"""Placeholders for images, audio and files in quotations of a message.
+"""Write placeholders for images, audio and files in quotations of a message.
 
 A placeholder gives only the kind and the file's name: no data, no address, no id.
 
@@ -52,7 +52,10 @@ def placeholders(message: Message) -> tuple[str, ...]:
     counts: Counter[str] = Counter()
     for part in islice(_media_parts(message), LOOKED_AT):
         counts[_said(part)] += 1
-    shown = [_bracketed(said, times) for said, times in islice(counts.items(), MOST)]
+    shown = [
+        f"[{said} x{times}]" if times > 1 else f"[{said}]"
+        for said, times in islice(counts.items(), MOST)
+    ]
     more = counts.total() - sum(times for _, times in islice(counts.items(), MOST))
     return (*shown, f"[{more} more]") if more else tuple(shown)
 
@@ -119,7 +122,3 @@ def _clean(name: object) -> str:
     if len(clean) <= NAME:
         return clean
     return f"{clean[: NAME - _ENDING - 1]}…{clean[-_ENDING:]}"
-
-
-def _bracketed(said: str, times: int) -> str:
-    return f"[{said} x{times}]" if times > 1 else f"[{said}]"

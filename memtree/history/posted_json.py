@@ -1,15 +1,11 @@
-r"""Decodes the JSON that real clients post, and brings the arguments of tool calls into one form.
+r"""Decode the JSON that real clients post, and bring the arguments of tool calls into one form.
 
-Decode JSON that real clients post and servers accept: with half surrogate pairs, and numbers
-beyond 64 bits.
-
-JavaScript cuts strings between the halves of a pair, and writes the half as an escape. It is read
-as U+FFFD, whose escape is as long, so places in the mended text are those in the posted one.
+Clients post, and servers accept, half surrogate pairs and numbers beyond 64 bits. JavaScript cuts
+strings between the halves of a pair, and writes the half as an escape. It is read as U+FFFD, whose
+escape is as long, so places in the mended text are those in the posted one.
 
     >>> decode(rb'{"a": "cut \ud99c"}')["a"] == "cut \ufffd", json_text({"a": 1 << 70})
     (True, '{"a":1180591620717411303424}')
-
-Canonical form of the arguments of tool calls, and the mapping back to the posted text.
 
 Clients re-serialise the arguments that a model wrote: `{"path": "a"}` comes back as `{"path":"a"}`,
 an escape as its character, `1.0` as `1`. So arguments that are a JSON object are hashed and indexed
@@ -21,10 +17,9 @@ characters of the compact form to those of the posted string.
     >>> canonical("not JSON")
     'not JSON'
 
-The strings in a call's arguments are found each with its path and its decoded text. Arguments are
-posted as the text of a JSON object, in which a line break is spelled `\n`. They are
-quoted decoded, string by string; `ArgumentValue` maps characters of the posted text to those of the
-decoded string.
+Arguments are posted as the text of a JSON object, in which a line break is spelled `\n`. They are
+quoted decoded, string by string, each found with its path; `ArgumentValue` maps characters of the
+posted text to those of the decoded string.
 
     >>> [(v.path, v.text) for v in argument_values('{"path": "a", "edits": [{"new": "x\\ny"}]}')]
     [('.path', 'a'), ('.edits[0].new', 'x\ny')]

@@ -1,8 +1,9 @@
-"""Side requests: requests that a client makes for itself about its conversation, beside the chat.
+"""Recognise side requests, which a client makes for itself about its conversation.
 
-The compaction call over the whole history, titles, tags, commit messages, better wordings of a
-prompt, the question who speaks next. Their answers never come back as a turn of this history, so
-there is nothing to store, and a summary needs the unfolded history as its source.
+They stand beside the chat: the compaction call over the whole history, titles, tags, commit
+messages, better wordings of a prompt, the question who speaks next. Their answers never come back
+as a turn of this history, so there is nothing to store, and a summary needs the unfolded history as
+its source.
 
 Recognised by the content of the request, not by its sender: an *order* (to summarise, to name, ...)
 at the start of the system prompt or of the newest message, with signs that a program gives it,

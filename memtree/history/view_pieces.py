@@ -1,4 +1,4 @@
-"""The runs that a message's text and its view consist of, and the way back to what was posted."""
+"""Part a message's text and its view into runs, and find the way back to what was posted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks that clients rewrite on every request, such as `<system-reminder>`; find and remove them.
+"""Find and remove blocks that clients rewrite on every request, such as `<system-reminder>`.
 
 >>> Volatile().strip("Go on.<system-reminder>12:00</system-reminder>")
 'Go on.'

@@ -1,23 +1,20 @@
-"""Extract memories from one conversation: from its messages that were not read before, oldest
-first; and open the readers of conversations from the settings.
+"""Extract memories from a conversation's unread messages, and open its readers from the settings.
 
     posted messages -> unread messages of the user -> candidates -> memories
 
-The user's switches are checked before each batch, so nothing is stored after they were turned off.
-The store marks messages as read; this process remembers the marks. Snapshots of the conversation
-are stored as well (`snapshots.py`), if the user wants them.
+Messages are read oldest first. The user's switches are checked before each batch, so nothing is
+stored after they were turned off. The store marks messages as read; this process remembers the
+marks. Snapshots of the conversation are stored as well (`snapshots.py`), if the user wants them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 import sys
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from memtree.agents.agent_messages import ConversationReaders
 from memtree.clock import Clock, day_of
@@ -74,12 +71,8 @@ from memtree.ports.context_store import Tallies
 from memtree.process.bounded import SizedCache, remember
 from memtree.stores import Memories
 
-log = logging.getLogger("memtree.indexer")
-
-BATCH_MESSAGES, BATCH_CHARS = (
-    MOST_MESSAGES,
-    32_000,
-)  # read at once; a killed process loses at most these
+# Read at once; a killed process loses at most these.
+BATCH_MESSAGES, BATCH_CHARS = MOST_MESSAGES, 32_000
 SNAPSHOTS = 50  # most for one request; the next request continues
 PER_CONVERSATION = 200  # memories of one conversation and day, in this process
 
@@ -104,13 +97,6 @@ class ExtractionTotals:
         self.skipped.update(skip.reason for skip in report.skipped)
 
 
-class _DayCount(NamedTuple):
-    """Number of memories of one conversation on one day."""
-
-    day: int
-    memories: int
-
-
 class ConversationExtraction:
     """A `ConversationReader`. `effective`: returns the current settings of a user. `forgetting`:
     obeys what messages ask to forget."""
@@ -130,7 +116,8 @@ class ConversationExtraction:
         self.forgetting = forgetting
         self._effective, self._clock = effective, forgetting.clock
         self._done, self._volatile, self._infos = done, volatile, infos
-        self._kept: OrderedDict[tuple[Scope, bytes], _DayCount] = OrderedDict()
+        # Conversation -> a day, and its number of memories on that day.
+        self._kept: OrderedDict[tuple[Scope, bytes], tuple[int, int]] = OrderedDict()
         self.totals = ExtractionTotals()
 
     async def read(self, job: ExtractionJob) -> None:
@@ -195,14 +182,17 @@ class ConversationExtraction:
             fresh = _once([each for each in batch if each.message.digest in undone])
             by_digest = {each.message.digest: each for each in fresh}
             count = within((each.message for each in fresh), room)
-            report += _left(fresh[count:])
+            left = (SkippedText(f.message.text[:TOLD], REQUEST_CAP) for f in fresh[count:])
+            report += ExtractionReport(skipped=tuple(left))
             del fresh[count:]
             room -= sum(cost(each.message) for each in fresh)
             for read in await self._extraction.read(scope, [f.message for f in fresh]):
                 message = by_digest.pop(read.message.digest)
                 report += await self._keep(scope, conversation, whole, message, read, dry_run)
             if not dry_run:  # those left over in `by_digest` could not be read
-                self._remember([each for each in batch if each.message.digest not in by_digest])
+                for each in batch:
+                    if each.message.digest not in by_digest:
+                        self._done.add(each.key, each.known)
         return report
 
     async def _keep(
@@ -215,8 +205,8 @@ class ConversationExtraction:
         dry_run: bool,
     ) -> ExtractionReport:
         day = day_of(self._clock.now())
-        kept = self._kept.get(conversation, _DayCount(day, 0))
-        before = kept.memories if kept.day == day else 0
+        last_day, before = self._kept.get(conversation, (day, 0))
+        before = before if last_day == day else 0
         place = await whole.place(posted_message.index) if read.candidates else NOWHERE
         forgotten = () if dry_run else await self._forgotten(scope, read.message)
         report = await self._extraction.keep(
@@ -227,7 +217,7 @@ class ConversationExtraction:
             dry_run=dry_run,
         )
         if not dry_run:
-            remember(self._kept, conversation, _DayCount(day, before + len(report.stored)))
+            remember(self._kept, conversation, (day, before + len(report.stored)))
             self.totals.count(report)
         return replace(report, forgotten=forgotten)
 
@@ -245,10 +235,6 @@ class ConversationExtraction:
         message = await asyncio.to_thread(newest_said, posted, self._volatile)
         wanted = NO_WISHES if message is None else await wishes_of(message)
         return None if message is None or wanted == NO_WISHES else (message, wanted)
-
-    def _remember(self, messages: Sequence[FoundMessage]) -> None:
-        for each in messages:
-            self._done.add(each.key, each.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,12 +261,6 @@ def _once(messages: Sequence[FoundMessage]) -> list[FoundMessage]:
     for each in messages:
         first.setdefault(each.message.digest, each)
     return list(first.values())
-
-
-def _left(messages: Sequence[FoundMessage]) -> ExtractionReport:
-    """Report messages that are left for the next request."""
-    texts = (each.message.text[:TOLD] for each in messages)
-    return ExtractionReport(skipped=tuple(SkippedText(text, REQUEST_CAP) for text in texts))
 
 
 def _batches(messages: Sequence[FoundMessage]) -> Iterator[list[FoundMessage]]:

@@ -1,17 +1,13 @@
-"""This file opens the embedder that the settings name, and embeds leaves with it in the queue of
-stage 2.
+"""Stage 2: open the embedder that the settings name, and embed leaves with it from a queue.
 
-Open the embedder named by the settings, without making the server wait for it.
+The embedder is opened without making the server wait for it. A missing one is not an error: ranking
+is then BM25 alone, and `trouble` says why. A server uses a remote embedder that was down at
+start-up as soon as it answers; a short-lived command continues without it.
 
-A missing embedder is not an error: ranking is then BM25 alone, and `trouble` says why. A server
-uses a remote embedder that was down at start-up as soon as it answers; a short-lived command
-continues without it.
-
-The embedded queue of stage 2: jobs in memory, one worker task in the server's own loop.
-
-If the process ends, no data is lost: results are committed batch by batch, and the remaining leaves
-are submitted again when their history is posted again. The model runs in the embedder's own threads
-at a low priority, so requests stay quick. Workers of a queue in Redis call `embed_leaves`, too.
+The queue has its jobs in memory, and one worker task in the server's own loop. If the process ends,
+no data is lost: results are committed batch by batch, and the remaining leaves are submitted again
+when their history is posted again. The model runs in the embedder's own threads at a low priority,
+so requests stay quick. Workers of a queue in Redis call `embed_leaves`, too.
 """
 
 from __future__ import annotations
@@ -32,16 +28,7 @@ from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.errors import BadRequest, EmbedderUnavailable, Unavailable, importing
 from memtree.history.chat_history import History
-from memtree.jobs.job_queue import (
-    MAX_BYTES,
-    MAX_JOBS,
-    Backlog,
-    Job,
-    Jobs,
-    StageTotals,
-    job,
-    waiting,
-)
+from memtree.jobs.job_queue import MAX_BYTES, MAX_JOBS, Job, Jobs, StageTotals, WorkingQueue, job
 from memtree.ports.context_store import TreeStore
 from memtree.ports.indexing_stages import Pending
 from memtree.ports.models import Embedder
@@ -224,7 +211,8 @@ class VectorCache:
             matrix = await self._called(list(new.values()))
             rows.update(zip(new, matrix, strict=True))
             if generation == self._generation(tenant):
-                self._keep(dict.fromkeys(names), rows)
+                for name in dict.fromkeys(names):
+                    self._rows.put(name, rows[name].copy())  # a view keeps its whole batch alive
         ordered = [rows[name] for name in names]
         return np.array(ordered, np.float32).reshape(-1, self._embedder.dimensions)
 
@@ -249,12 +237,6 @@ class VectorCache:
 
     def _generation(self, tenant: str) -> tuple[int, int]:
         return self._all, self._forgotten.get(tenant, 0)
-
-    def _keep(
-        self, names: dict[tuple[str, bytes], None], rows: dict[tuple[str, bytes], Row]
-    ) -> None:
-        for name in names:
-            self._rows.put(name, rows[name].copy())  # a view would keep its whole batch alive
 
     def _hash(self, text: str) -> bytes:
         data = text.encode("utf-8", "surrogatepass")
@@ -318,7 +300,7 @@ def segment_texts(history: History, work: Sequence[LeafWork]) -> list[list[str]]
 BATCH_TOKENS = 12_000
 
 
-class InProcessQueue:
+class InProcessQueue(WorkingQueue[Job[LeafWork]]):
     """An `IndexQueue` that also does the work. Call `start()` and `close()` in a running event
     loop."""
 
@@ -333,16 +315,11 @@ class InProcessQueue:
         max_bytes: int = MAX_BYTES,
         cache_bytes: int = CacheLimits.of().vectors,
     ) -> None:
-        self._store, self._clock = store, clock
+        super().__init__(Jobs(max_jobs, max_bytes), clock, "indexer")
+        self._store = store
         self._passages = VectorCache(embedder, cache_bytes)
         self._batch_tokens = batch_tokens
-        self.jobs: Jobs[Job[LeafWork]] = Jobs(max_jobs, max_bytes)
         self.done = StageTotals()
-        self._task: asyncio.Task[None] | None = None
-
-    @property
-    def dropped(self) -> int:
-        return self.jobs.dropped
 
     @property
     def passages(self) -> VectorCache:
@@ -353,9 +330,6 @@ class InProcessQueue:
     def embedded(self) -> Counter[str]:
         """Calls of the embedder by outcome."""
         return self._passages.calls
-
-    async def backlog(self) -> Backlog:
-        return waiting(self.jobs, self._clock.monotonic())
 
     def submit(
         self,
@@ -378,13 +352,6 @@ class InProcessQueue:
         self._passages.forget(tenant)
         return gone
 
-    def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name="indexer")
-
-    async def join(self) -> None:
-        """Wait until the queue is empty."""
-        await self.jobs.join()
-
     async def close(self, patience: float = 5.0) -> None:
         """Continue for at most `patience` seconds, then stop between two batches."""
         if self._task is None:
@@ -395,9 +362,7 @@ class InProcessQueue:
         except TimeoutError:
             log.info("indexer.stopped jobs_left=%d", len(self.jobs))
         self.jobs.clear()
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        self._task = None
+        await self._stop()
 
     async def _run(self) -> None:
         while True:

@@ -1,18 +1,17 @@
-"""Conversations that wait for extraction: in RAM only, bounded, read by one task.
+"""Keep conversations that wait for extraction: in RAM only, bounded, read by one task.
 
 Submitting costs a request next to nothing: no message is parsed, nothing is awaited. A request
 posts its whole conversation, so a newer one replaces the one that waits; a conversation that is
 dropped, or lost with the process, comes again with its next request, and messages already read are
 known by their digests (`memtree/memories/message_extraction.py`).
 
-This file does not read the conversations (`conversation.py`).
+The reading itself is done in `conversation_extraction.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from memtree.clock import Clock
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.history.message import Message
 from memtree.history.message_list import size_from
-from memtree.jobs.job_queue import TENANT_SHARE, back_off
+from memtree.jobs.job_queue import TENANT_SHARE, WakeEvents, back_off, surplus
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import UserSettings
 
@@ -81,7 +80,7 @@ class QueueTotals:
     seconds: float = 0.0
 
 
-class ExtractionQueue:
+class ExtractionQueue(WakeEvents):
     """Queue of conversations. Call `start` and `close` in a running event loop; jobs submitted
     before `start` wait."""
 
@@ -96,14 +95,12 @@ class ExtractionQueue:
         enabled: bool = True,
     ) -> None:
         """`enabled`: if False, `submit` does nothing."""
+        super().__init__()
         self._reader, self._clock = reader, clock
         self._max_jobs, self._max_bytes, self._max_tries = max_jobs, max_bytes, max_tries
         self._waiting: deque[ExtractionJob] = deque()
         self._bytes = 0
         self._closed = not enabled
-        self._wake = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._idle.set()
         self._task: asyncio.Task[None] | None = None
         self.totals = QueueTotals()
 
@@ -127,15 +124,10 @@ class ExtractionQueue:
         tenants = [each for each in self._waiting if each.scope.tenant == scope.tenant]
         self._bound(tenants, TENANT_SHARE)
         self._bound(list(self._waiting))
-        self._idle.clear()
-        self._wake.set()
+        self.filled()
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name="memory extraction")
-
-    async def join(self) -> None:
-        """Wait until the queue is empty."""
-        await self._idle.wait()
 
     async def close(self, patience: float = PATIENCE) -> None:
         """Accept no more jobs, continue for at most `patience` seconds, then stop: messages not
@@ -170,13 +162,8 @@ class ExtractionQueue:
         self._bytes += job.size
 
     def _bound(self, jobs: Sequence[ExtractionJob], share: float = 1.0) -> None:
-        """Drop the oldest of these jobs until they fit into a share of the queue; one may stay."""
-        size = sum(job.size for job in jobs)
-        for at, oldest in enumerate(jobs[:-1]):
-            most = math.ceil(self._max_jobs * share)
-            if len(jobs) - at <= most and size <= self._max_bytes * share:
-                return
-            size -= oldest.size
+        """Drop the oldest of these jobs until they fit into a share of the queue."""
+        for oldest in surplus(jobs, self._max_jobs * share, self._max_bytes * share):
             self._waiting.remove(oldest)
             self._bytes -= oldest.size
             self.totals.dropped += 1
@@ -195,7 +182,8 @@ class ExtractionQueue:
             now = self._clock.monotonic()
             job = self._next(now)
             if job is None:
-                await self._sleep(now)
+                times = [job.not_before for job in self._waiting]
+                await self.wait(now, times, idle=not self._waiting)
                 continue
             try:
                 await self._reader.read(job)
@@ -208,17 +196,6 @@ class ExtractionQueue:
                 self.totals.given_up += 1
                 log.error("extraction.failed error=%s", type(error).__name__)
             self.totals.seconds += self._clock.monotonic() - now
-
-    async def _sleep(self, now: float) -> None:
-        if not self._waiting:
-            self._idle.set()
-        wait = min((job.not_before for job in self._waiting), default=math.inf) - now
-        try:
-            async with asyncio.timeout(None if wait == math.inf else max(0.01, wait)):
-                await self._wake.wait()
-        except TimeoutError:
-            pass
-        self._wake.clear()
 
     def _again(self, job: ExtractionJob, code: str, wait: float) -> None:
         """Repeat the job after a pause, or give up: then its conversation's next request submits it

@@ -1,12 +1,12 @@
-"""Queue of background jobs in memory: bounded, one job a conversation; and its progress in numbers.
+"""Keep background jobs in memory: bounded, one job a conversation; and count their progress.
 
 A job's name is (tenant, address where work starts), so a growing chat keeps one job and the newest
 payload wins; messages removed by a revert are not in it, and disappear with the old job. Jobs hold
 message text, in memory only, until their work is done.
 
-Retries are counted here, with exponential backoff. This file neither does the work nor chooses the
-next job (`embedding_queue.py`, `summary_scheduler.py`). Every queue has a `Backlog`, wherever it
-keeps its jobs; workers count in a `StageTotals`. Prometheus is left to
+Retries are counted here, with exponential backoff. The queues that do the work and choose the next
+job are in `embedding.py`, `summary_queue.py` and `extraction_queue.py`. Every queue has a
+`Backlog`, wherever it keeps its jobs; workers count in a `StageTotals`. Prometheus is left to
 `proxy/memtree_proxy/http/process_metrics.py`.
 """
 
@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, Generic, Protocol, TypeVar
 
+from memtree.clock import Clock
 from memtree.history.chat_history import History
 from memtree.history.message_list import size_from
 from memtree.ports.indexing_stages import Pending
@@ -113,17 +115,69 @@ def back_off(tries: int) -> float:
     return float(min(BACK_OFF_LIMIT, BACK_OFF * 2 ** (tries - 1)))
 
 
-class Jobs(Generic[JobT]):
+class Sized(Protocol):
+    @property
+    def size(self) -> int: ...
+
+
+SizedT = TypeVar("SizedT", bound=Sized)
+
+
+def surplus(jobs: Sequence[SizedT], most_jobs: float, most_bytes: float) -> Iterator[SizedT]:
+    """Yield the oldest of these jobs, until the rest is within the limits; one may stay."""
+    size = sum(job.size for job in jobs)
+    for at, oldest in enumerate(jobs[:-1]):
+        if len(jobs) - at <= ceil(most_jobs) and size <= most_bytes:
+            return
+        size -= oldest.size
+        yield oldest
+
+
+class WakeEvents:
+    """The events of a queue: its worker waits for work, others wait until the queue is empty."""
+
+    def __init__(self) -> None:
+        self._wake, self._idle = asyncio.Event(), asyncio.Event()
+        self._idle.set()
+
+    def wake(self) -> None:
+        """Wake the worker."""
+        self._wake.set()
+
+    def filled(self) -> None:
+        """Note that a job came, and wake the worker."""
+        self._idle.clear()
+        self._wake.set()
+
+    async def wait(self, now: float, times: Iterable[float], *, idle: bool) -> None:
+        """Wait until `wake` is called or one of these times after `now` (monotonic seconds) has
+        come. `idle`: the queue is empty."""
+        if idle:
+            self._idle.set()
+        waits = [max(0.01, time - now) for time in times if time > now]
+        try:
+            async with asyncio.timeout(min(waits) if waits else None):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+        # Cleared after the wait, so that an event that came while the worker was busy is handled
+        # next.
+        self._wake.clear()
+
+    async def join(self) -> None:
+        """Wait until the queue is empty."""
+        await self._idle.wait()
+
+
+class Jobs(WakeEvents, Generic[JobT]):
     """The jobs of one queue, oldest first, and the events that its worker waits for."""
 
     def __init__(
         self, max_jobs: int = MAX_JOBS, max_bytes: int = MAX_BYTES, max_tries: int = MAX_TRIES
     ) -> None:
+        super().__init__()
         self.max_jobs, self.max_bytes, self.max_tries = max_jobs, max_bytes, max_tries
         self._jobs: OrderedDict[tuple[str, bytes], JobT] = OrderedDict()
-        self._wake = asyncio.Event()
-        self._idle = asyncio.Event()
-        self._idle.set()
         # Ids of the abandoned work by job name.
         self.given_up: OrderedDict[tuple[str, bytes], set[bytes]] = OrderedDict()
         self.dropped = 0  # jobs abandoned since the start
@@ -159,8 +213,7 @@ class Jobs(Generic[JobT]):
                 del self.given_up[name]
         self._bound(self.of(new.tenant), TENANT_SHARE)
         self._bound(list(self))
-        self._idle.clear()
-        self.wake()
+        self.filled()
         return replaced
 
     @staticmethod
@@ -227,13 +280,8 @@ class Jobs(Generic[JobT]):
         return len(set().union(*owed))
 
     def _bound(self, jobs: Sequence[JobT], share: float = 1.0) -> None:
-        """Abandon the oldest of these jobs until they fit into a share of the queue; one may
-        stay."""
-        size = sum(job.size for job in jobs)
-        for at, oldest in enumerate(jobs[:-1]):
-            if len(jobs) - at <= ceil(self.max_jobs * share) and size <= self.max_bytes * share:
-                return
-            size -= oldest.size
+        """Abandon the oldest of these jobs until they fit into a share of the queue."""
+        for oldest in surplus(jobs, self.max_jobs * share, self.max_bytes * share):
             self.give_up(oldest)
             log.warning("indexer.job_dropped tenant=%s", oldest.tenant[:10])
 
@@ -266,29 +314,11 @@ class Jobs(Generic[JobT]):
         job.not_before = now + wait
         log.warning("indexer.job_delayed code=%s seconds=%.0f", code, wait)
 
-    def wake(self) -> None:
-        """Wake the worker."""
-        self._wake.set()
-
     async def sleep(self, now: float, until: Sequence[float] = (), *, busy: bool = False) -> None:
         """Wait until something is submitted, a job is due or a time of `until` (monotonic seconds)
         has come. `busy`: some job is being worked on."""
-        if not self._jobs and not busy:
-            self._idle.set()
         times = [*until, *(job.not_before for job in self._jobs.values())]
-        waits = [max(0.01, time - now) for time in times if time > now]
-        try:
-            async with asyncio.timeout(min(waits) if waits else None):
-                await self._wake.wait()
-        except TimeoutError:
-            pass
-        # Cleared after the wait, so that an event that came while the worker was busy is handled
-        # next.
-        self._wake.clear()
-
-    async def join(self) -> None:
-        """Wait until the queue is empty."""
-        await self._idle.wait()
+        await self.wait(now, times, idle=not self._jobs and not busy)
 
 
 # ---------------------------------------------------------------- jobs of stage 3
@@ -353,8 +383,41 @@ class StageTotals:
         self.batches[code] += 1
 
 
-def waiting(jobs: Iterable[Job[Any]], now: float) -> Backlog:
-    """Sum up jobs in memory; `now`: monotonic seconds, as in `Job.since`."""
-    pending = [job for job in jobs if job.work]
-    oldest = min((job.since for job in pending), default=now)
-    return Backlog(len(pending), sum(job.tokens for job in pending), max(0.0, now - oldest))
+# ---------------------------------------------------------------- a queue that does the work
+
+
+class WorkingQueue(ABC, Generic[JobT]):
+    """Base of the queues of stages 2 and 3: jobs in memory, and the one task that works on them,
+    in the server's own loop. `name`: of the task."""
+
+    def __init__(self, jobs: Jobs[JobT], clock: Clock, name: str) -> None:
+        self.jobs, self._clock, self._name = jobs, clock, name
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def dropped(self) -> int:
+        return self.jobs.dropped
+
+    async def backlog(self) -> Backlog:
+        now = self._clock.monotonic()
+        pending = [job for job in self.jobs if job.work]
+        oldest = min((job.since for job in pending), default=now)
+        return Backlog(len(pending), sum(job.tokens for job in pending), max(0.0, now - oldest))
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name=self._name)
+
+    async def join(self) -> None:
+        """Wait until the queue is empty."""
+        await self.jobs.join()
+
+    async def _stop(self) -> None:
+        """End the task, which was started."""
+        assert self._task is not None
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._task = None
+
+    @abstractmethod
+    async def _run(self) -> None:
+        """Work on the jobs until this is cancelled."""

@@ -69,17 +69,14 @@ class Sweeper:
             self._task = None
 
     async def _run(self) -> None:
-        await self._keep_vectors()
-        await asyncio.sleep(self._first)
-        while True:
-            await self.sweep()
-            await asyncio.sleep(self._interval)
-
-    async def _keep_vectors(self) -> None:
         try:
             await self._memory.keep_vectors()
         except Unavailable as error:
             log.warning("retention.failed code=%s", error.code)
+        await asyncio.sleep(self._first)
+        while True:
+            await self.sweep()
+            await asyncio.sleep(self._interval)
 
     async def sweep(self) -> Receipt:
         """Sweep once; if the store is unavailable, the next sweep does the work."""
@@ -250,7 +247,8 @@ async def open_runtime(
     try:
         opened = await open_unloaded(settings, patient=drain > 0)
         if not lasting:
-            opened = await _loaded(opened)
+            loading = asyncio.to_thread(tokens.count, "warm up")
+            opened, _ = await asyncio.gather(loaded(opened), loading)
         clock = SystemClock()
         shared = queues(settings, store, clock, opened.embedder)
         summarizer = open_summarizer(settings) if not shared else None
@@ -302,6 +300,7 @@ class _RuntimeParts:
             infos=caches.message_infos,
             tallies=store if lasting else None,  # a command calls no model for memories
         )
+        vectors = {"vectors": queue.passages} if isinstance(queue, InProcessQueue) else {}
         return Runtime(
             memory,
             saved,
@@ -312,7 +311,7 @@ class _RuntimeParts:
             self.stage_three,
             self.builder,
             self.shared,
-            {**caches.by_name(), **_vectors(queue), **saved.extracting.caches},
+            {**caches.by_name(), **vectors, **saved.extracting.caches},
         )
 
     def _queue(self) -> IndexQueue:
@@ -341,14 +340,3 @@ class _RuntimeParts:
             read=caches.read_histories,
             caches=caches.trees,
         )
-
-
-async def _loaded(opened: OpenedEmbedder) -> OpenedEmbedder:
-    """Load the embedder together with the vocabulary."""
-    loading = asyncio.to_thread(tokens.count, "warm up")
-    result, _ = await asyncio.gather(loaded(opened), loading)
-    return result
-
-
-def _vectors(queue: IndexQueue) -> Mapping[str, SizedCache]:
-    return {"vectors": queue.passages} if isinstance(queue, InProcessQueue) else {}

@@ -1,5 +1,6 @@
-"""Choose where stage 1 runs: short tails inline, longer ones in a thread, very long ones in a child
-process; and let the requests for one history share a run.
+"""Choose where stage 1 runs, and let the requests for one history share a run.
+
+Short tails run inline, longer ones in a thread, very long ones in a child process.
 
 Stage 1 is pure Python and holds the GIL: two seconds for a million tokens, during which every other
 request of the process would wait. A child process keeps them fast, and uses all cores for a long

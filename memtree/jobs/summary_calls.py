@@ -8,8 +8,7 @@ immediately: a killed process loses one call. A draft that is rejected, or missi
 once more in a call of its own; after that the extraction is kept as the final summary, and no
 further call is paid.
 
-Nodes are chosen in `memtree/tree/summary_batches.py` and `summary_scheduler.py`, retries in
-`summary_queue.py`.
+Nodes are chosen in `memtree/tree/summary_batches.py` and `summary_queue.py`, which also retries.
 """
 
 from __future__ import annotations
@@ -193,7 +192,8 @@ class SummaryCaller:
         tenant = call.history.tenant
         children = await self._children(tenant, work, call.nodes)
         tasks, size = await asyncio.to_thread(_prepared, call, work, children)
-        reserved = await self.spending.reserve(tenant, size, _room(tasks))
+        room = sum(ROOM_TIMES * (task.cap + task.headline_cap) + ROOM_BESIDE for task in tasks)
+        reserved = await self.spending.reserve(tenant, size, room)
         if reserved is None:
             return CallOutcome(limited=True)
         started = self.clock.monotonic()
@@ -301,10 +301,6 @@ def _prepared(
         for message in summary_prompts.prompt(tasks)
     ]
     return tasks, sum(tokens.count_many(texts))
-
-
-def _room(tasks: Sequence[Task]) -> int:
-    return sum(ROOM_TIMES * (task.cap + task.headline_cap) + ROOM_BESIDE for task in tasks)
 
 
 def _costs(usage: Usage, tasks: Sequence[Task]) -> Iterator[Cost]:

@@ -1,30 +1,15 @@
-"""This file keeps the jobs of stage 3 in memory, and chooses for which of them the next call is
-made.
+"""Stage 3: keep the jobs in memory, and choose for which of them the next call is made.
 
-Choose the next job to make a call for: fair between tenants, no node twice, waiting for fuller
-calls; and know whose drafts the model fails.
-
-    job = scheduler.pick(jobs, now)              # None: nothing to do before `wake_times`
-    busy = scheduler.served(job, now)            # its turn; nodes of the tenant under way
-    batch = ...                                  # planned among the rest
-    if batch and scheduler.may_start(job, batch, busy, now, hurry=False):
-        scheduler.started(job, batch)
-    ...
-    scheduler.ended(job, batch)                  # frees its nodes
-
-Decisions only: no task, no clock, no store. `now` is always monotonic seconds.
-
-The embedded queue of stage 3: jobs in memory, several calls at once, beside stage 2.
-
-Tenants take turns by their running calls, so that one with a million tokens does not delay one with
-ten thousand. A full call is made immediately; one that is not full waits a little for more nodes of
-its conversation, since the instructions are paid once a call.
+Several calls run at once, beside stage 2. Tenants take turns by their running calls, so that one
+with a million tokens does not delay one with ten thousand, and no node is in two calls. A full call
+is made immediately; one that is not full waits a little for more nodes of its conversation, since
+the instructions are paid once a call. A tenant whose drafts the model fails is slowed down.
 
 If the process ends, only running calls are lost: the rest stays owed and is submitted again when
 its history is posted. A tenant that has reached its day's limit waits for a post on another day.
 
-This file connects the jobs (`memtree.jobs.job_queue`) with the scheduler (`scheduler.py`), the
-calls (`running_calls.py`) and the limits (`limits.py`).
+`InProcessSummaries` connects the jobs (`job_queue.py`), the `Scheduler`, which decides, the calls
+(`summary_calls.py`) and the limits (`spending.py`).
 """
 
 from __future__ import annotations
@@ -38,7 +23,7 @@ from itertools import count
 
 from memtree.errors import SummarizerUnavailable, Unavailable
 from memtree.history.chat_history import History
-from memtree.jobs.job_queue import BACK_OFF_LIMIT, Backlog, Jobs, StageTotals, SummaryJob, waiting
+from memtree.jobs.job_queue import BACK_OFF_LIMIT, Jobs, StageTotals, SummaryJob, WorkingQueue
 from memtree.jobs.summary_calls import (
     CallOutcome,
     CallResult,
@@ -94,7 +79,18 @@ LEASED_AGAIN = 5.0  # seconds before a node that another process leases is check
 
 
 class Scheduler:
-    """Tenants take turns by their running calls, at most `parallel` of them in all."""
+    """Chooses the next job to make a call for: fair between tenants, no node twice, waiting for
+    fuller calls. Tenants take turns by their running calls, at most `parallel` of them in all.
+
+        job = scheduler.pick(jobs, now)              # None: nothing to do before `wake_times`
+        busy = scheduler.served(job, now)            # its turn; nodes of the tenant under way
+        batch = ...                                  # planned among the rest
+        if batch and scheduler.may_start(job, batch, busy, now, hurry=False):
+            scheduler.started(job, batch)
+        ...
+        scheduler.ended(job, batch)                  # frees its nodes
+
+    Decisions only: no task, no clock, no store. `now` is always monotonic seconds."""
 
     def __init__(self, parallel: int = PARALLEL, gather: float = GATHER) -> None:
         self._parallel, self._gather = parallel, gather
@@ -132,7 +128,9 @@ class Scheduler:
         until `may_start` decides otherwise, or a call ends and unblocks it. Returns these nodes,
         each with the time until which it is busy."""
         remember(self._turns, job.tenant, next(self._numbers))
-        busy = self._under_way(job.tenant, now)
+        for key in [key for key, until in self._busy.items() if until <= now]:
+            del self._busy[key]
+        busy = {node: until for (of, node), until in self._busy.items() if of == job.tenant}
         job.blocked = min(busy.values(), default=math.inf)
         return busy
 
@@ -192,11 +190,6 @@ class Scheduler:
         for node in nodes:
             self._busy[tenant, node] = now + LEASED_AGAIN
 
-    def _under_way(self, tenant: str, now: float) -> dict[bytes, float]:
-        for key in [key for key, until in self._busy.items() if until <= now]:
-            del self._busy[key]
-        return {node: until for (whose, node), until in self._busy.items() if whose == tenant}
-
 
 log = logging.getLogger("memtree.indexer")
 
@@ -204,7 +197,7 @@ PARTS = 4
 MAX_TRIES = 10  # the model may be away for an hour: it announces long waits itself
 
 
-class InProcessSummaries:
+class InProcessSummaries(WorkingQueue[SummaryJob]):
     """A `SummaryQueue` that also does the work. Call `start()` and `close()` in a running event
     loop."""
 
@@ -219,19 +212,15 @@ class InProcessSummaries:
         max_tries: int = MAX_TRIES,
     ) -> None:
         """`completed` is told every finished node; `parts`: most nodes of one call."""
-        self._caller, self._spending, self._clock = caller, caller.spending, caller.clock
+        super().__init__(Jobs(max_tries=max_tries), caller.clock, "summaries")
+        self._caller, self._spending = caller, caller.spending
         self._completed, self._parts = completed, parts
-        self.jobs: Jobs[SummaryJob] = Jobs(max_tries=max_tries)
         self.scheduler = Scheduler(parallel, gather)
         self._calls = RunningCalls(caller, caller.clock, self._ended)
         self._limited: OrderedDict[str, int] = OrderedDict()  # tenant -> day of its limit
         self._health = ModelHealth()
         # number of callers in `join`: while there are any, no call waits for more nodes
         self._joins = 0
-        self._task: asyncio.Task[None] | None = None
-
-    async def backlog(self) -> Backlog:
-        return waiting(self.jobs, self._clock.monotonic())
 
     @property
     def done(self) -> StageTotals:
@@ -245,10 +234,6 @@ class InProcessSummaries:
     def waiting(self) -> int:
         """Return the number of waiting nodes of all tenants."""
         return sum(len(job.work) for job in self.jobs)
-
-    @property
-    def dropped(self) -> int:
-        return self.jobs.dropped
 
     @property
     def running(self) -> bool:
@@ -312,9 +297,6 @@ class InProcessSummaries:
 
     # -- life --------------------------------------------------------------------------------
 
-    def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name="summaries")
-
     async def join(self) -> None:
         """Wait until the queue is empty; meanwhile calls that are not full do not wait for more
         nodes."""
@@ -330,9 +312,7 @@ class InProcessSummaries:
         finish."""
         if self._task is None:
             return
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-        self._task = None
+        await self._stop()
         await self._calls.close(patience)
         if len(self.jobs):
             log.info("summaries.stopped jobs_left=%d", len(self.jobs))
@@ -395,7 +375,11 @@ class InProcessSummaries:
 
     def _succeeded(self, tenant: str, outcome: CallOutcome) -> None:
         if outcome.limited:
-            self._stop(tenant)
+            # no more calls until a post on another day
+            remember(self._limited, tenant, self._spending.today)
+            log.info("summaries.limit_reached tenant=%s", tenant[:10])
+            for job in self.jobs.of(tenant):
+                self.jobs.give_up(job)
         self._completed.add(tenant, outcome.done)
         now = self._clock.monotonic()
         self.scheduler.leased_elsewhere(tenant, outcome.leased, now)
@@ -416,14 +400,6 @@ class InProcessSummaries:
 
     def _at_limit(self, tenant: str) -> bool:
         return self._limited.get(tenant) == self._spending.today
-
-    def _stop(self, tenant: str) -> None:
-        """Stop a tenant that has reached its day's limit: no more calls until a post on another
-        day."""
-        remember(self._limited, tenant, self._spending.today)
-        log.info("summaries.limit_reached tenant=%s", tenant[:10])
-        for job in self.jobs.of(tenant):
-            self.jobs.give_up(job)
 
     def _unblock(self, jobs: Iterable[SummaryJob]) -> None:
         for job in jobs:

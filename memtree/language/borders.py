@@ -1,12 +1,12 @@
-"""Find where a text can be cut without breaking a sentence, a clause or a word, and whether it
-denies something (by the words that each language lists in `claims.txt`).
+"""Find where a text can be cut without breaking a sentence, a clause or a word.
 
-A full stop ends a sentence if a space and no small letter follow it, and it belongs to no
-abbreviation, initial, number or address. The end of a line ends a sentence too, unless a full line
-continues in small letters on the next: people wrap text, and write one statement a line. Chinese
-and Japanese are written without spaces. There a word ends at punctuation, where the script
-changes, after particles, and around the commonest function words: no dictionary is needed.
-This file does not say which piece is worth keeping.
+It also tells whether a text denies something, by the words that each language lists in
+`claims.txt`. A full stop ends a sentence if a space and no small letter follow it, and it belongs
+to no abbreviation, initial, number or address. The end of a line ends a sentence too, unless a full
+line continues in small letters on the next: people wrap text, and write one statement a line.
+Chinese and Japanese are written without spaces. There a word ends at punctuation, where the script
+changes, after particles, and around the commonest function words: no dictionary is needed. Which
+piece is worth keeping is not said here.
 
     >>> split("Dr. Ito moved to Kobe on the 3. of May, e.g. by train. I stayed!")
     ['Dr. Ito moved to Kobe on the 3. of May, e.g. by train.', 'I stayed!']
@@ -97,14 +97,11 @@ def _stop_ends(text: str, first: int, end: int, span: tuple[int, int]) -> bool:
         return True
     last = word.group()[:-1].replace(".", "").lower()
     if last.isdigit():  # "the 3. of May" is handled above; "am 3. Mai" is not
-        return not (len(last) < 3 and following.isalpha() and _ordinal(text, first, last))
+        if len(last) >= 3 or not following.isalpha():
+            return True
+        before = text[max(0, first - len(last) - 6) : first - len(last)].lower()
+        return not before.rstrip().endswith(_DATA.entries("before_days"))
     return not (last in _ABBREVIATIONS or (len(last) == 1 and last != "i"))
-
-
-def _ordinal(text: str, first: int, digits: str) -> bool:
-    """Return True if the number before a full stop is a day of a month, as in "am 3. Mai"."""
-    before = text[max(0, first - len(digits) - 6) : first - len(digits)].lower()
-    return before.rstrip().endswith(_DATA.entries("before_days"))
 
 
 # -- words and clauses -------------------------------------------------------------------------
@@ -141,10 +138,6 @@ def _no_ordinal(end: str = "") -> str:
     )
 
 
-def _ascii_joints() -> str:
-    return in_order(filter(str.isascii, _LISTS.entries("joints")))
-
-
 _UNIT = lazily(_unit)
 # After a mark, and before words that begin a clause; the text has single spaces.
 _CLAUSE = lazily(
@@ -162,7 +155,8 @@ _CLAUSE_ASCII = lazily(
         r" (?:(?<=[,;!?] )(?!\d{4}\b)|(?:-|->) "
         rf"|(?<=[.] ){_no_ordinal(' ')}(?=[^a-z\s\x1c-\x1f])"
         r"|(?<=[a-z]{3}\. )"
-        rf"|(?<!obody )(?<!othing )(?=(?:{_ascii_joints()})\b))"
+        f"|(?<!obody )(?<!othing )"
+        rf"(?=(?:{in_order(filter(str.isascii, _LISTS.entries('joints')))})\b))"
     ),
     re.IGNORECASE | re.ASCII,
 )

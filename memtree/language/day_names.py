@@ -1,4 +1,4 @@
-"""Names of months and weekdays in seven languages, from `day_names.txt`.
+"""Hold the names of months and weekdays in seven languages, from `day_names.txt`.
 
 Names that are also ordinary words ("may", "march", "mars", "sept", "segunda") are listed apart: the
 words before and after them decide.

@@ -1,17 +1,15 @@
-"""Tells the script and the language of a text. It also lists, for each language, everyday sentences
-and common words that do not tell a topic.
+"""Tell the script and the language of a text, and list the everyday words of each language.
 
-Background of a language: everyday sentences unrelated to any memory, and common words that do
-not tell the topic of a text. The language of a text is told by its script and, in Latin letters, by
-the common words it contains.
+`language_of` tells a text's language by its script and, in Latin letters, by the common words it
+contains. The background of a language is everyday sentences unrelated to any memory, and common
+words that do not tell the topic of a text.
 
     >>> language_of("Welches Brot ist für mich unbedenklich?"), language_of("42 + 1")
     ('de', '')
 
-Detect the script and language of a text: enough to notice a summary in another language.
-
-Scripts are told by the Unicode names of letters, languages in Latin letters by their function
-words. A text that is too short or too mixed has no language.
+`script` and `language` tell enough to notice a summary in another language: scripts by the Unicode
+names of letters, languages in Latin letters by their function words. A text that is too short or
+too mixed has no language.
 
     >>> script("Как дела?"), language("Der Test ist nicht mehr rot, und das ist auch gut so.")
     ('cyrillic', 'de')

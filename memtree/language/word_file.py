@@ -1,4 +1,4 @@
-"""Words and patterns of a data file, each read at first use: few requests need most of them.
+"""Read words and patterns of a data file, each at first use: few requests need most of them.
 
     >>> people = WordFile("en", "memory_people")
     >>> people.pattern("pet").fullmatch("guinea pig") is not None

@@ -1,7 +1,7 @@
 """Read a date where a text is known to contain one: a heading, a time stamp.
 
 In prose "may", "2.10.12" and "3/4" are mostly something else; callers know that a date stands
-there, or reject the rest of the line. Prose is read by `text.statements.dates`.
+there, or reject the rest of the line. Prose is read by `statements.calendar_dates`.
 """
 
 from __future__ import annotations

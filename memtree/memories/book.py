@@ -1,9 +1,9 @@
-"""Saving, finding, changing and deleting memories: what all their dialects call.
+"""Save, find, change and delete memories: the one use case that all dialects call.
 
     save     look for the same -> store (words find it from now on) -> vector, at once or later
     search   filters, then words and meaning, fused; never an LLM
 
-No failure of the embedder loses a memory: it is stored, words rank it, and its vector follows.
+If the embedder fails, no memory is lost: it is stored, words rank it, and its vector follows.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class MemoryBook:
         self.saving.start()
 
     async def join(self) -> None:
-        """Until every memory has its vector."""
+        """Wait until every memory has its vector."""
         await self.saving.join()
 
     async def close(self) -> None:
@@ -172,7 +172,7 @@ class MemoryBook:
         draft: MemoryDraft,
         policy: DedupPolicy = DedupPolicy.SKIP,
     ) -> SaveResult:
-        """Raises `BadRequest`, `SecretRejected`, `MemoryLimit`, store errors, and
+        """Save a memory. Raises `BadRequest`, `SecretRejected`, `MemoryLimit`, store errors, and
         `EmbedderUnavailable` where the setting `strict_embedding` asks for it."""
         new = self._made(draft)
         if policy is not DedupPolicy.SKIP:
@@ -184,8 +184,8 @@ class MemoryBook:
     async def correct(
         self, scope: Scope, ref: MemoryRef, draft: MemoryDraft, reason: str = ""
     ) -> SaveResult:
-        """A new memory in the place of an old one, which leaves a tombstone with its text. Raises
-        as `save` does, and `NotFound`."""
+        """Save a new memory in the place of an old one, which leaves a tombstone with its text.
+        Raises as `save` does, and `NotFound`."""
         old = await self.get(scope, ref)
         if not old.live(self.clock.now()):
             raise NotFound("This memory was superseded: correct its successor.", param="id")
@@ -226,7 +226,7 @@ class MemoryBook:
     # -- reading -----------------------------------------------------------------------------
 
     async def get(self, scope: Scope, ref: MemoryRef) -> Memory:
-        """A memory, which may have expired or be superseded. Raises `NotFound`."""
+        """Return a memory, which may have expired or be superseded. Raises `NotFound`."""
         rows = await self._store.get(scope, [ref], over=True)
         if not rows:
             raise NotFound("There is no memory with this id.", param="id")
@@ -240,7 +240,8 @@ class MemoryBook:
         cursor: str | None = None,
         limit: int = 100,
     ) -> BookPage:
-        """Newest first. Raises `BadRequest` for a cursor that is none of ours."""
+        """Return a page of memories, newest first. Raises `BadRequest` for a cursor that is none of
+        ours."""
         limit = min(MAX_PAGE, max(1, limit))
         page = await self._store.page(scope, wanted, before=before_number(cursor), limit=limit)
         following = str(page.memories[-1].number) if page.more and page.memories else None
@@ -268,7 +269,7 @@ class MemoryBook:
         )
 
     async def twins(self, scope: Scope, memories: Sequence[Memory]) -> Mapping[str, list[str]]:
-        """By id of a memory, the ids of those that say the same, and for which it stands."""
+        """Return, by id of a memory, the ids of those that say the same and for which it stands."""
         return await self._store.twins(scope, [memory.id for memory in memories])
 
     def outdated(self, memory: Memory) -> bool:
@@ -285,8 +286,8 @@ class MemoryBook:
         return await self._store.changes(scope, after)
 
     async def changed(self, scope: Scope, after: int, timeout: float) -> ScopeState:
-        """The state as soon as something has changed after that count, or after `timeout` seconds;
-        changes of other processes are seen within a second."""
+        """Return the state as soon as something has changed after that count, or after `timeout`
+        seconds; changes of other processes are seen within a second."""
         return await self._watch.changed(scope, after, timeout)
 
     # -- changing ----------------------------------------------------------------------------
@@ -295,7 +296,7 @@ class MemoryBook:
     async def edit(
         self, scope: Scope, ref: MemoryRef, edit: Edit, *, if_version: int | None = None
     ) -> Memory:
-        """Raises `NotFound`, `VersionConflict`, and as `save` does."""
+        """Change fields of a memory. Raises `NotFound`, `VersionConflict`, and as `save` does."""
         if isinstance(edit.category, str):
             checked_name(edit.category, "category")
         old = await self.get(scope, ref)
@@ -310,8 +311,9 @@ class MemoryBook:
         return memory
 
     async def confirm(self, scope: Scope, ref: MemoryRef, *, by_person: bool) -> Memory:
-        """It is still true. Only a person's word takes its taint: a model that was told by a web
-        page to save something can be told to confirm it as well. Raises `NotFound`."""
+        """Note that a memory is still true. Only a person's word takes its taint: a model that was
+        told by a web page to save something can be told to confirm it as well. Raises
+        `NotFound`."""
         now = self.clock.now()
         change = MemoryChange(now, last_confirmed=now)
         if by_person:
@@ -368,8 +370,8 @@ class MemoryBook:
     async def delete(
         self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False
     ) -> list[str]:
-        """Ids of those that went. They can be brought back for `deleted_days` days, or not at all
-        where these are 0 or `purge` is asked for."""
+        """Delete memories and return the ids of those that went. They can be brought back for
+        `deleted_days` days, or not at all where these are 0 or `purge` is asked for."""
         purge = purge or not self.rules.deleted_days
         return await self._delete(scope, refs, purge, None)
 
@@ -381,7 +383,7 @@ class MemoryBook:
         return gone
 
     async def count(self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False) -> int:
-        """How many memories `delete` would take."""
+        """Count the memories that `delete` would take."""
         purge = purge or not self.rules.deleted_days
         return len(await self._store.deletable(scope, refs, purge=purge))
 
@@ -393,24 +395,25 @@ class MemoryBook:
         return back
 
     def announce(self, scope: Scope, *, erased: bool = False) -> None:
-        """Another use case changed memories of this scope in the store: whoever waits for changes
-        is woken. `erased`: some are gone for good."""
+        """Tell that another use case changed memories of this scope: whoever waits for changes is
+        woken. `erased`: some are gone for good."""
         if erased and self._embedder is not None:
             self._embedder.forget()  # it keeps short texts for a while, with their vectors
         self._watch.wake(scope)
 
     async def sweep(self) -> int:
-        """Erase for good what was deleted long ago. How many memories. Raises store errors."""
+        """Erase for good what was deleted long ago, and return how many memories. Raises store
+        errors."""
         return await self._maintenance.sweep_memories(self.clock.now(), self.rules.deleted_days)
 
 
 def _trusting(change: MemoryChange, memory: Memory) -> MemoryChange:
-    """The change of a memory that a person confirms with it."""
+    """Return the change with the trust of a person who confirms the memory."""
     return replace(change, tainted=False, standing=standing_topic(memory.text) or UNSET)
 
 
 def before_number(cursor: str | None) -> int | None:
-    """Read a cursor of ours. Raises `BadRequest`."""
+    """Return the number that a cursor of ours means. Raises `BadRequest`."""
     if cursor is None:
         return None
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 19):

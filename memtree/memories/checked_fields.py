@@ -1,14 +1,13 @@
-"""This file checks fields that a caller writes of a memory and brings them into one form: tags,
-times, how long it is kept, and that no text holds a secret.
+"""Check fields that a caller writes of a memory, and bring them into one form.
 
-Texts that hold a secret are not saved.
+Texts that hold a secret are refused, not saved.
 
-Tags in one form: trimmed, lower case, hyphens for inner white space, none twice.
+Tags are trimmed and in lower case, with hyphens for inner white space, none twice:
 
 >>> canonical_tags([" Family  Trip ", "family-trip", "Köln"])
 ('family-trip', 'köln')
 
-Times as callers write and read them: ISO 8601 in, unix seconds inside, UTC out.
+Times are ISO 8601 where callers write them, unix seconds inside, and UTC where they are answered:
 
 >>> timestamp("2026-03-07T11:30:00+01:00", "expires_at") == timestamp(
 ...     "2026-03-07 10:30Z", "expires_at")
@@ -18,7 +17,7 @@ True
 >>> ttl_seconds("7d", "ttl")
 604800.0
 
-How long a memory of an agent is kept: `ttl` or `expiresAt`, of the memory or of the request.
+An agent says how long a memory is kept by `ttl` or `expiresAt`, of the memory or of the request:
 
 >>> lifetime({"ttl": "1h"}, now=1_700_000_000.0)
 1700003600.0
@@ -51,7 +50,8 @@ _KINDS = {
 
 
 def refuse_secrets(text: str) -> None:
-    """Raises `SecretRejected` where `text` holds a secret: it names the kind, never the value."""
+    """Raise `SecretRejected` where `text` holds a secret: the error names the kind, never the
+    value."""
     matches = secrets.find(text)
     if matches:
         kind = matches[0].kind
@@ -64,8 +64,9 @@ MAX_GIVEN = 1_000  # characters of a tag, white space included
 
 
 def canonical_tags(values: object, name: str = "tags") -> tuple[str, ...]:
-    """The tags in the order given; empty ones are left out. None: no tags. Raises `BadRequest`
-    for what is no list of texts, for a tag over 32 characters, and for a list of more than 32."""
+    """Return the tags in their form, in the order given; empty ones are left out. None: no tags.
+    Raises `BadRequest` for what is no list of texts, for a tag over 32 characters, and for a list
+    of more than 32."""
     if values is None:
         return ()
     if isinstance(values, str | bytes) or not isinstance(values, Sequence):
@@ -78,7 +79,7 @@ def canonical_tags(values: object, name: str = "tags") -> tuple[str, ...]:
 
 
 def canonical_tag(value: object, name: str) -> str:
-    """One tag in its form, "" where nothing is left of it."""
+    """Return one tag in its form, "" where nothing is left of it."""
     if not isinstance(value, str):
         raise BadRequest(f"{name} must be a string", param=name)
     tag = _form(value[: MAX_GIVEN + 1])
@@ -110,8 +111,8 @@ _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
 def timestamp(value: object, name: str) -> float | None:
-    """Unix seconds of an ISO 8601 time; a date is its first instant, and what has no offset is
-    UTC. None for None. Raises `BadRequest` naming the field."""
+    """Return the unix seconds of an ISO 8601 time; a date is its first instant, and what has no
+    offset is UTC. None for None. Raises `BadRequest` naming the field."""
     if value is None:
         return None
     text = value.strip() if isinstance(value, str) and len(value) <= LONGEST_TEXT else ""
@@ -129,8 +130,7 @@ def timestamp(value: object, name: str) -> float | None:
 
 
 def future_timestamp(value: object, name: str, now: float) -> float | None:
-    """Read a time as `timestamp` does; one that is not after `now` is refused: nobody saves what is
-    gone already."""
+    """Read a time as `timestamp` does, and refuse one that is not after `now`."""
     seconds = timestamp(value, name)
     if seconds is not None and seconds <= now:
         raise BadRequest(f"{name} must lie in the future", param=name)
@@ -150,7 +150,8 @@ def _second(whole: int) -> str:
 
 
 def ttl_seconds(text: object, name: str) -> float:
-    """Seconds of a time to live: a whole number of s, m, h, d or w. Raises `BadRequest`."""
+    """Return the seconds of a time to live: a whole number of s, m, h, d or w. Raises
+    `BadRequest`."""
     match = _TTL.fullmatch(text) if isinstance(text, str) and len(text) <= LONGEST_TEXT else None
     seconds = float(int(match[1]) * _SECONDS[match[2].lower()]) if match else 0.0
     if not 0 < seconds <= LONGEST_TTL:
@@ -188,9 +189,9 @@ _LIFETIME = re.compile(r"[0-9]{1,10}[smhdw]")
 def lifetime(
     given: Mapping[str, Any], now: float, *, otherwise: float | None = None, place: str = ""
 ) -> float | None:
-    """When it ends, unix seconds; None: never. `given`: the fields of a memory or of a request.
-    `otherwise`: what holds where it says nothing, as the request for its memories. Null says
-    nothing. `place`: what stands before the names of the fields in errors.
+    """Return when a memory ends, in unix seconds, or None for never. `given`: the fields of a
+    memory or of a request. `otherwise`: what holds where these say nothing, as a request's for its
+    memories. Null says nothing. `place`: what stands before the names of the fields in errors.
 
     Raises `BadRequest` naming the field, also where both are given."""
     ttl, at = given.get(TTL), given.get(EXPIRES_AT)
@@ -202,7 +203,8 @@ def lifetime(
 
 
 def expiry(value: object, now: float, name: str = EXPIRES_AT) -> float:
-    """Unix seconds of a time in milliseconds that is still to come. Raises `BadRequest`."""
+    """Return the unix seconds of a time in milliseconds that is still to come. Raises
+    `BadRequest`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise BadRequest(f"{name} must be a number of milliseconds since 1970", param=name)
     if value < LEAST_MS:
@@ -217,7 +219,7 @@ def expiry(value: object, now: float, name: str = EXPIRES_AT) -> float:
 
 
 def milliseconds(seconds: float) -> int:
-    """A time as answers give it. What was given in whole milliseconds comes out as it was.
+    """Return a time as answers give it. What was given in whole milliseconds comes out as it was.
 
     >>> milliseconds(1_735_689_600.001)
     1735689600001

@@ -1,4 +1,4 @@
-"""Looking for deleted memories wherever one is told: what a receipt of a deletion rests on.
+"""Look for deleted memories in all places that show memories; a deletion's receipt rests on it.
 
 list, detail, history, export            by the id of each
 search, list of what says the same       by its own text: another row may be a twin
@@ -27,8 +27,8 @@ _LONGEST_QUERY = 500  # characters
 
 
 class DeletionTrace(NamedTuple):
-    """Traces that deleted memories left. `visible`: some route still answers one, or a twin of it.
-    `tombstones`: so many, without texts. `snapshots`: ids of those that quote one."""
+    """The traces that deleted memories left. `visible`: some route still answers one, or a twin of
+    it. `tombstones`: so many, without texts. `snapshots`: ids of those that quote one."""
 
     visible: bool = False
     tombstones: int = 0
@@ -36,7 +36,7 @@ class DeletionTrace(NamedTuple):
 
 
 class DeletionCheck:
-    """`patience`: seconds that a search waits for the embedder."""
+    """Looks for what a deletion left. `patience`: seconds that a search waits for the embedder."""
 
     def __init__(self, store: MemoryStore, search: MemorySearch, patience: float) -> None:
         self._store, self._search, self._patience = store, search, patience
@@ -44,10 +44,12 @@ class DeletionCheck:
     async def trace(
         self, scope: Scope, gone: Sequence[str], before: Sequence[Memory]
     ) -> DeletionTrace:
-        """`gone`: ids, all looked up. `before`: some of them as they were; those of the first
-        `MOST_SEARCHED` are looked for in every way."""
+        """Return the traces that deleted memories left. `gone`: their ids, all looked up. `before`:
+        some of them as they were; those of the first `MOST_SEARCHED` are looked for in every
+        way."""
         ids = frozenset(gone)
-        visible = await self._answered(scope, gone)
+        parts = (gone[at : at + _LOOKED_UP] for at in range(0, len(gone), _LOOKED_UP))
+        visible = any([await self._store.get(scope, part, over=True) for part in parts])
         stones = [stone for stone in await self._store.tombstones(scope) if stone.id in ids]
         visible = visible or any(stone.text for stone in stones)
         snapshots: set[str] = set()
@@ -60,12 +62,8 @@ class DeletionCheck:
             snapshots.update(*(quoting for _, quoting in traces))
         return DeletionTrace(visible, len(stones), frozenset(snapshots))
 
-    async def _answered(self, scope: Scope, ids: Sequence[str]) -> bool:
-        parts = (ids[at : at + _LOOKED_UP] for at in range(0, len(ids), _LOOKED_UP))
-        return any([await self._store.get(scope, part, over=True) for part in parts])
-
     async def _listed(self, scope: Scope, memory: Memory) -> bool:
-        """Return True if a list, the history, an export or a prompt holds it."""
+        """Return True if a list, the history, an export or a prompt holds the memory."""
         here = memory.number + 1
         page = await self._store.page(scope, EVERYTHING, before=here, limit=1)
         exported = await self._store.records(scope, memory.number - 1, limit=1)

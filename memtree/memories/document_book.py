@@ -1,9 +1,9 @@
-"""Documents of a namespace: what their routes, the command line and a chat with `use_rag` call.
+"""Keep and search the documents of a namespace, for routes, the command line and `use_rag` chats.
 
     put      masked -> cut -> stored in one step (words find it from now on) -> vectors later
     search   the passages nearest to a query: the search of memories
 
-A document that is put again takes the place of the one with its id; where both say the same,
+A document that is put again takes the place of the one with its id. Where both say the same,
 nothing is written and nothing is embedded anew.
 """
 
@@ -37,7 +37,8 @@ class PutDocument(NamedTuple):
 
 
 class DocumentPage(NamedTuple):
-    """Latest first. `next_cursor`: for the page of older ones, None on the last one."""
+    """A page of documents, latest first. `next_cursor`: for the page of older ones, None on the
+    last one."""
 
     documents: tuple[Document, ...]
     next_cursor: str | None
@@ -45,7 +46,7 @@ class DocumentPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PassageHit:
-    """Passage that a search found, with its document. `relevance`: 0 to 1, comparable between
+    """A passage that a search found, with its document. `relevance`: 0 to 1, comparable between
     searches."""
 
     passage: Memory
@@ -55,7 +56,7 @@ class PassageHit:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSearch:
-    """Best first. `degraded`: as `SearchResult` has it."""
+    """Hits, best first. `degraded`: as `SearchResult` has it."""
 
     hits: tuple[PassageHit, ...] = ()
     degraded: tuple[str, ...] = ()
@@ -74,8 +75,8 @@ class NamespaceState(NamedTuple):
 
 
 class DocumentBook:
-    """Documents over the book of memories, whose search and vectors are theirs too. `cut`: a text
-    to its passages. The rules of `book` hold: a tenant may have so many memories, passages among
+    """Keeps documents over the book of memories, whose search and vectors it uses. `cut`: a text to
+    its passages. The rules of `book` hold: a tenant may have so many memories, passages among
     them."""
 
     def __init__(
@@ -93,7 +94,8 @@ class DocumentBook:
     # -- putting -----------------------------------------------------------------------------
 
     async def put(self, scope: Scope, document: NewDocument) -> PutDocument:
-        """Raises `MemoryLimit` and store errors; then what was there is there still."""
+        """Store a document, in the place of the one with its id. Raises `MemoryLimit` and store
+        errors; then the old one is still there."""
         first = await self._first(scope, document.id)
         if first is not None:
             there = document_passages.document_of(first)
@@ -118,14 +120,14 @@ class DocumentBook:
     # -- reading -----------------------------------------------------------------------------
 
     async def get(self, scope: Scope, id_: str) -> Document:
-        """Raises `NotFound`."""
+        """Return a document. Raises `NotFound`."""
         first = await self._first(scope, id_)
         if first is None:
             raise _unknown()
         return document_passages.document_of(first)
 
     async def text(self, scope: Scope, id_: str) -> tuple[Document, str]:
-        """A document with its text as it is kept. Raises `NotFound`."""
+        """Return a document with its text as it is kept. Raises `NotFound`."""
         for _ in range(_TRIES):
             pages = all_pages(self._store, scope, MemoryFilter(thread_id=id_))
             rows = [memory async for page in pages for memory in page]  # the last one first
@@ -144,7 +146,7 @@ class DocumentBook:
         cursor: str | None = None,
         limit: int = 100,
     ) -> DocumentPage:
-        """Raises `BadRequest` for a cursor that is none of ours."""
+        """Return a page of documents. Raises `BadRequest` for a cursor that is none of ours."""
         wanted = MemoryFilter(category=type_, tags=(FIRST,))
         page = await self._book.page(scope, wanted, cursor=cursor, limit=limit)
         return DocumentPage(
@@ -152,7 +154,7 @@ class DocumentBook:
         )
 
     async def namespaces(self, tenant: str) -> list[Namespace]:
-        """Those that hold something, by name."""
+        """Return the namespaces that hold something, by name."""
         scopes = await self._maintenance.memory_scopes(tenant)
         return [
             Namespace(scope.owner, count)
@@ -178,8 +180,9 @@ class DocumentBook:
         least: float = 0.0,
         unhurried: bool = False,
     ) -> DocumentSearch:
-        """The passages nearest to a query. `least`: relevance that a hit must have. `unhurried`: as
-        `MemoryBook.search` has it. Raises `BadRequest` for an empty query, and store errors."""
+        """Return the passages nearest to a query. `least`: relevance that a hit must have.
+        `unhurried`: as `MemoryBook.search` has it. Raises `BadRequest` for an empty query, and
+        store errors."""
         result = await self._book.search(
             scope,
             query,
@@ -204,14 +207,16 @@ class DocumentBook:
     async def delete(
         self, scope: Scope, id_: str, *, purge: bool = False, dry_run: bool = False
     ) -> int:
-        """How many passages went, or with `dry_run` would. Raises `NotFound` for none."""
+        """Delete a document and return how many passages went, or with `dry_run` would. Raises
+        `NotFound` for none."""
         gone = await self._delete(scope, MemoryFilter(thread_id=id_), purge, dry_run)
         if not gone:
             raise _unknown()
         return gone
 
     async def clear(self, scope: Scope, *, purge: bool = False, dry_run: bool = False) -> int:
-        """Delete all documents of a namespace; how many passages went, or with `dry_run` would."""
+        """Delete all documents of a namespace, and return how many passages went, or with `dry_run`
+        would."""
         return await self._delete(scope, MemoryFilter(), purge, dry_run)
 
     async def _delete(self, scope: Scope, wanted: MemoryFilter, purge: bool, dry_run: bool) -> int:

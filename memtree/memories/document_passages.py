@@ -1,12 +1,9 @@
-"""This file checks a document that a caller gave, cuts it into passages that are stored as
-memories, and makes it out of them again.
+"""Check a document, cut it into passages stored as memories, and put it together again.
 
-A document that a caller gave, and what is refused of it before it is stored.
-
-Documents are the caller's own material, long and not written for a memory, so a secret in one does
+Documents are the caller's own material, long and not written for a memory. So a secret in one does
 not refuse it, as it does a memory: it is masked, and how many were is told.
 
-A document as memories and back: one memory a passage, in the order of the text.
+Each passage is one memory, in the order of the text:
 
 thread_id   the document's id           category   its type
 text        the passage, uncut: all of a document's, joined, are its text
@@ -14,8 +11,8 @@ data        place (from 0), of, start, end, head (the first passage's id), shown
             as one short line); the first one's also metadata, characters, digest, masked
 tags        `document` on the first, so that a list of documents is a list of those
 
-A passage of a document as one line of a prompt. What the document says is anybody's text, and so
-are its metadata: the line is as safe as a memory's, and its label cannot be forged from within.
+In a prompt a passage is one line. What the document says is anybody's text, and so are its
+metadata: the line is as safe as a memory's, and its label cannot be forged from within.
 
     >>> metadata_line({"author": "Ada", "year": 2024, "draft": True, "none": None})
     'author=Ada; year=2024; draft=true'
@@ -62,7 +59,7 @@ class NewDocument:
 
     @property
     def digest(self) -> str:
-        """Equal for documents that say the same; it tells nothing of the text."""
+        """A hash that is equal for documents that say the same, and tells nothing of the text."""
         said = msgspec.json.encode([self.text, self.type, self.metadata], order="sorted")
         return hashlib.blake2b(said, digest_size=16).hexdigest()
 
@@ -139,7 +136,7 @@ def _check_metadata(metadata: Metadata) -> None:
 
 
 def depth_beyond(value: object, most: int) -> bool:
-    """Return True if objects and arrays stand in each other deeper than that.
+    """Return True if objects and arrays stand in each other deeper than `most` levels.
 
     >>> depth_beyond({"a": [1]}, 1), depth_beyond({"a": [1]}, 2)
     (True, False)
@@ -157,8 +154,8 @@ def _inside(value: object) -> list[object]:
 
 
 def _masked(metadata: Metadata) -> tuple[dict[str, Any], int]:
-    """Metadata without secrets, and how many there were. A key that holds one refuses it: masked,
-    two keys might become one."""
+    """Return the metadata without secrets, and how many there were. A key that holds one refuses
+    it: masked, two keys might become one."""
     count = 0
 
     def without(value: Any, name: str = "") -> Any:
@@ -189,8 +186,9 @@ _SEPARATORS = str.maketrans("[];", "(),")
 
 
 def line(memory: Memory, *, metadata: bool = False) -> str:
-    """`[handbook.md 3/12] text`, as it stands in a numbered list; with `metadata`, what is known of
-    the document before the bracket ends. Empty where nothing of the text can be shown."""
+    """Write a passage as it stands in a numbered list, `[handbook.md 3/12] text`; with `metadata`,
+    what is known of the document before the bracket ends. Empty where nothing of the text can be
+    shown."""
     data = memory.data or {}
     shown = one_line(memory.text)
     if not shown:
@@ -207,7 +205,7 @@ def line(memory: Memory, *, metadata: bool = False) -> str:
 
 
 def metadata_line(metadata: Mapping[str, Any]) -> str:
-    """Simple values as short `key=value`, in the order given; what is nested is left out."""
+    """Write simple values as short `key=value`, in the order given; what is nested is left out."""
     line = ""
     for pair in _pairs(metadata):
         longer = f"{line}; {pair}" if line else pair
@@ -227,7 +225,7 @@ def _pairs(metadata: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _said(value: object) -> str:
-    """A simple value as JSON has it; others say nothing."""
+    """Write a simple value as JSON has it; "" for others."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, str | int | float) else ""
@@ -285,7 +283,7 @@ def memories_of(
 
 
 def new_document(document: NewDocument, passages: int, now: float) -> Document:
-    """The document as it is stored in so many passages."""
+    """Return the document as it is stored in so many passages."""
     return Document(
         document.id,
         document.type,
@@ -299,7 +297,7 @@ def new_document(document: NewDocument, passages: int, now: float) -> Document:
 
 
 def document_of(first: Memory) -> Document:
-    """The document whose first passage this is."""
+    """Return the document whose first passage this is."""
     data = first.data or {}
     return Document(
         id=first.thread_id or "",
@@ -314,12 +312,12 @@ def document_of(first: Memory) -> Document:
 
 
 def head_of(passage: Memory) -> str:
-    """The id of the first passage of its document."""
+    """Return the id of the first passage of its document."""
     return str((passage.data or {}).get("head", ""))
 
 
 def text_of(passages: Iterable[Memory]) -> str | None:
-    """The text of a document; None where these are not all of its passages."""
+    """Return the text of a document; None where these are not all of its passages."""
     rows = sorted(passages, key=lambda row: (row.data or {}).get("place", 0))
     of = (rows[0].data or {}).get("of", 1) if rows else -1
     if len(rows) != of or len({head_of(row) for row in rows}) != 1:

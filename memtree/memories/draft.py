@@ -1,5 +1,4 @@
-"""Draft of a caller to save or to change a memory, and what is refused of it before it is
-stored."""
+"""Check what a caller saves or changes as a memory, and make of it what is stored."""
 
 from __future__ import annotations
 
@@ -64,7 +63,8 @@ class Edit:
 def checked_text(
     text: str, most: int = MAX_TEXT_CHARS, name: str = "text", *, allow_secrets: bool = False
 ) -> str:
-    """The text as it is kept. Raises `BadRequest` naming the field, and `SecretRejected`."""
+    """Check a text and return it as it is kept. Raises `BadRequest` naming the field, and
+    `SecretRejected`."""
     if not text.strip():
         raise BadRequest(f"{name} must not be empty", param=name)
     if len(text) > most:
@@ -76,7 +76,7 @@ def checked_text(
 
 
 def new_text(text: str, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
-    """The change of a memory that says something else from now on. Raises as `checked_text`
+    """Return the change of a memory that says something else from now on. Raises as `checked_text`
     does."""
     text = checked_text(text, most)
     said, terms = text_hash(text), packed_terms(text)
@@ -84,7 +84,7 @@ def new_text(text: str, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
 
 
 def change_of(edit: Edit, old: Memory, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
-    """The change that a person's edit means to a memory: their words, and what they pin, are
+    """Return the change that a person's edit makes to a memory. Their words, and what they pin, are
     trusted, whoever wrote it before. Raises as `checked_text` does."""
     kept = isinstance(edit.text, Unset)
     said = old.text if isinstance(edit.text, Unset) else edit.text
@@ -132,8 +132,8 @@ def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CH
 
 
 def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
-    """A correction keeps what it does not say itself. One by a person stands where the old memory
-    did; one by a model is tainted, whatever it replaces."""
+    """Return a correction with the fields of the old memory that it does not give itself. One by a
+    person stands where the old memory did; one by a model is tainted, whatever it replaces."""
     return replace(
         draft,
         category=draft.category or old.category,
@@ -150,8 +150,8 @@ def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
 
 
 def in_place(old: Memory, text: str, id_: str, now: float) -> NewMemory:
-    """Make a memory of a part of another's text, or of other words for the same: it has all that is
-    known of that one, stands only where that did, and its words are those of who wrote it."""
+    """Make a memory of a part of another's text, or of other words for the same. It has all that is
+    known of that one, stands only where that did, and counts as written by the same writer."""
     standing = standing_topic(text) or (FACT if old.standing == FACT else "")
     said = {**old.said_of_it(), "last_confirmed": old.said}
     return NewMemory(
@@ -166,7 +166,7 @@ def in_place(old: Memory, text: str, id_: str, now: float) -> NewMemory:
 
 
 def checked_name(value: str, name: str) -> str:
-    """A short free text that is shown beside a memory."""
+    """Check a short free text that is shown beside a memory."""
     if not 0 < len(value) <= MAX_NAME_CHARS:
         raise BadRequest(f"{name} must have 1 to {MAX_NAME_CHARS} characters", param=name)
     _refuse_unstorable(value, name)

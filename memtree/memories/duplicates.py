@@ -1,8 +1,7 @@
-"""Find the stored memories that a new text comes close to, and those that were corrected or
-forgotten.
+"""Find the stored memories that a new text comes close to, and those corrected or forgotten.
 
-How many texts one text is compared with: the longest ones would take seconds to compare with all
-of their neighbours, and whoever saves them decides on their length.
+A text is compared with a bounded number of others. The longest texts would take seconds to compare
+with all of their neighbours, and whoever saves them decides on their length.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ QUICK_CHARS = 8_000  # takes some 20 ms: less is compared where the caller stand
 
 
 def comparisons(text: str, others: Iterable[str]) -> list[str]:
-    """The first of them, as far as they can be compared with `text` in a bounded time; at least
-    one.
+    """Return the first of the others, as many as can be compared with `text` in a bounded time; at
+    least one.
 
     >>> len(comparisons("a" * 16_000, ["b" * 16_000] * 8))
     3
@@ -46,7 +45,7 @@ def comparisons(text: str, others: Iterable[str]) -> list[str]:
 
 
 def is_quick(text: str, others: Iterable[str]) -> bool:
-    """Return True if comparing them holds nobody up."""
+    """Return True if comparing them takes so little time that it needs no thread."""
     return sum(len(text) + len(other) for other in others) <= QUICK_CHARS
 
 
@@ -77,12 +76,12 @@ class NearMemory(NamedTuple):
 
 
 def same_in(near: Iterable[NearMemory], new: NewMemory | Memory) -> NearMemory | None:
-    """The stored memory that says what a new one says, so that this need not be stored."""
+    """Return the stored memory that says what a new one says, so that this need not be stored."""
     return next((x for x in near if x.says_the_same and not outranks(new, x.memory)), None)
 
 
 def possible_updates(near: Sequence[NearMemory]) -> list[PossibleUpdate]:
-    """Those that a new text may replace."""
+    """Return the memories that a new text may replace."""
     return [
         PossibleUpdate(each.memory.id, each.memory.text, each.differs)
         for each in near
@@ -95,7 +94,8 @@ class DuplicateCheck:
         self._store, self._search = store, search
 
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
-        """The best first: the same, duplicates, and what the text may be an update of."""
+        """Return the stored memories that a text comes close to, best first: the same, duplicates,
+        and what it may be an update of."""
         has_value = tells_change(text)
         limit = ONE_VALUE_NEIGHBOURS if has_value else NEIGHBOURS
         neighbours = await self._search.neighbours(scope, text, vector, limit=limit)
@@ -118,13 +118,14 @@ class DuplicateCheck:
         return tuple(near[:MOST_NEAR])
 
     async def _standing(self, scope: Scope) -> list[MemoryHit]:
-        """Those that stand, of no relevance: a new value of theirs may share no word with them."""
+        """Return the standing memories as hits of no relevance: a new value of theirs may share no
+        word with them."""
         page = await self._store.page(scope, MemoryFilter(standing=True), limit=MOST_STANDING)
         return [MemoryHit(memory, 0.0, 0.0) for memory in page.memories]
 
     async def corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
-        """Tombstones of texts that this one comes close to. The text of a forgotten memory is read
-        where it is still stored, and is not told."""
+        """Return the tombstones of texts that this one comes close to. The text of a forgotten
+        memory is read where it is still stored, and is not told."""
         stones = await self._store.tombstones(scope, MOST_TOMBSTONES)
         bare = [stone.id for stone in stones if not stone.text]
         rows = await self._store.get(scope, bare, deleted=True) if bare else []
@@ -143,7 +144,7 @@ _ORDER = {Relation.SAME: 0, Relation.DUPLICATE: 1, Relation.POSSIBLE_UPDATE: 2}
 
 
 async def _compared(text: str, others: Sequence[str], work: Callable[[], Result]) -> Result:
-    """Return the result of `work` on the texts: here, or in a thread where that takes a while."""
+    """Do `work` on the texts and return its result, in a thread where that takes a while."""
     return work() if is_quick(text, others) else await asyncio.to_thread(work)
 
 
@@ -157,8 +158,8 @@ def _near(text: str, hit: MemoryHit, by_vector: bool) -> NearMemory:
 
 
 def named_difference(differs: Sequence[str]) -> tuple[str, ...]:
-    """One changed value or negation; none where it cannot be named: nobody could decide which of
-    two texts is right.
+    """Return the one changed value or negation; none where it cannot be named, since nobody could
+    then decide which of two texts is right.
 
     >>> named_difference(["8090 -> 8091"]), named_difference(["lives -> not lives"])
     (('8090 -> 8091',), ('lives -> not lives',))
@@ -174,7 +175,7 @@ def named_difference(differs: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_value(side: str) -> bool:
-    """One word, or a few that are a name or hold a number."""
+    """Return True for one word, or a few that are a name or hold a number."""
     words = side.split()
     if side == NOTHING or len(words) > _LONGEST_VALUE:
         return False

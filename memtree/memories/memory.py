@@ -1,4 +1,4 @@
-"""A memory and what is known of it, as values. Times are unix seconds, None where there is none."""
+"""Define a memory and what is known of it. Times are unix seconds, None where there is none."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class MemorySource:
     """Where a memory comes from: `message` is an id that a caller gave, opaque; `start` and `end`
     are code points in the text of the message with this `digest`, which stands at the end of the
     history with this `address` (hex). `origin`: the address of the beginning of that history
-    (`conversation/beginning.py`), "" where the message stands in it: a history with the origin and
-    without the address is another branch of the same conversation. `recorded`: when it was said or
-    read, unix seconds. No text."""
+    (`history/conversation_beginning.py`), "" where the message stands in it: a history with the
+    origin and without the address is another branch of the same conversation. `recorded`: when it
+    was said or read, unix seconds. No text."""
 
     message: str = ""
     start: int = 0
@@ -36,7 +36,7 @@ class MemorySource:
 
 
 class MemoryState(enum.StrEnum):
-    """States of a memory: it counts, or why it does not."""
+    """The state of a memory: it counts, or why it does not."""
 
     LIVE = "live"
     EXPIRED = "expired"
@@ -64,10 +64,9 @@ class EntityMention(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFields:
-    """Fields of a memory beside its text, wherever it comes from: declared once for drafts, for
-    lines of files, and for what is stored. `confidence`: how sure it is, 0 to 1. `happened`: when
-    what it tells of happens, unix seconds. `last_confirmed`: when somebody last said that it is
-    so."""
+    """The fields of a memory beside its text. They are declared once for drafts, for lines of
+    files, and for what is stored. `confidence`: how sure it is, 0 to 1. `happened`: when what it
+    tells of happens, unix seconds. `last_confirmed`: when somebody last said that it is so."""
 
     kind: str = ""
     data: Mapping[str, Any] | None = None
@@ -158,7 +157,7 @@ UNSET: Final = Unset.UNSET
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """Change of a stored memory; fields that are `UNSET` stay. A new `text` comes with its
+    """A change of a stored memory; fields that are `UNSET` stay. A new `text` comes with its
     `text_hash` and `terms`, and takes the vectors of the old one away."""
 
     at: float
@@ -179,8 +178,8 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """Rest of a memory that was forgotten (`text` is empty) or corrected (`replaced_by` names the
-    memory that took its place)."""
+    """The rest of a memory that was forgotten (`text` is empty) or corrected (`replaced_by` names
+    the memory that took its place)."""
 
     id: str
     number: int

@@ -1,64 +1,49 @@
-"""This file chooses, without I/O, the memories that stand beside a conversation, for the use case
-in `memory_injection`.
+"""Choose the memories that stand beside a conversation, without I/O, for `memory_injection`.
 
-Rules about the words of a memory or a message, kept by language.
+Memories stand in a prompt for two reasons. Standing ones are in every prompt: wishes before facts,
+of each topic the newest, as many as their budget takes. Others fit the newest message, or were
+shown before.
 
-Memories that may be out of date once they are old: job, place, version, port, plan.
+What was shown stays until it is deleted, expires or is crowded out, and stands in the order in
+which it was saved. A line that comes and goes with each message would change the prompt each time,
+and the provider would read all of it anew. Standing memories are chosen anew for each request: the
+same memories give the same lines. So the text changes only where the set does.
 
-    >>> may_change("User works at Initech."), may_change("User's blood type is A.")
-    (True, False)
-    >>> may_change("Der Nutzer plant einen Umzug."), may_change("User waters the plant.")
-    (True, False)
+Which found memory fits a message? In a language that the embedder knows well, its relevance
+decides: 0.5 and more, a little more where there are more memories to be near by chance, less where
+there are few, or where the two share a word that says something (`telling_words`). In another
+language strangers are as near as what is meant, so the word decides. A message that asks about the
+world is near to anything. docs/decisions/0094 has the figures.
 
-A wish stays what it is until somebody takes it back, and so does a taste.
-
-The patterns of a rule: whole words in languages that set spaces
-between them, parts of words in the others.
-
-    >>> bool(pattern("memory_changing", ("de",)).search("der nutzer plant einen umzug"))
-    True
-
-Messages that ask for knowledge of the world, or for a text about anything, are told from those of
-somebody who speaks of their own affairs: the first share a word with a memory by chance.
+Such a message asks for knowledge of the world, or for a text about anything, and shares a word with
+a memory by chance. It is told from one of somebody who speaks of their own affairs:
 
     >>> is_general("Why do leaves fall in autumn?"), is_general("Where do I move in autumn?")
     (True, False)
     >>> is_general("Write an apology to a customer"), is_general("Write a letter to Mr Brandt")
     (True, False)
 
-How the memories of one scope are chosen for a message, and how they read.
+Where was a memory said, seen from the history of a request: in it, in another branch of the same
+conversation, or in another conversation? A user who takes a message back, edits it or asks for
+another answer leaves a branch behind. What was said there counts no more in this conversation; in a
+new one it is as good as any other memory. The histories of both branches begin alike, so a memory
+keeps the address of that beginning. What a history says itself is not said once more beside it: a
+line that follows from the message before would change the prompt's beginning for nothing. But where
+that message may be folded away, the history says it no more, and the memory stands.
 
-Decide which of the memories that a search found may stand beside a message, unasked.
+Memories of job, place, version, port or plan may be out of date once they are old. A wish stays
+what it is until somebody takes it back, and so does a taste.
 
-In a language that the embedder knows well, relevance tells: 0.5 and more, a little more where there
-are more memories to be near by chance, less where there are few, or where the two share a word that
-says something (`telling_words.py`). In another language strangers are as near as what is meant, so
-that the word decides; and a message that asks about the world (`language_rules.py`) is near to
-anything. docs/decisions/0094 has the figures.
+    >>> may_change("User works at Initech."), may_change("User's blood type is A.")
+    (True, False)
+    >>> may_change("Der Nutzer plant einen Umzug."), may_change("User waters the plant.")
+    (True, False)
 
-Choose the memories that stand beside a conversation: those that fit its newest message, and
-those that were shown before.
+Rules about words are kept by language. A pattern matches whole words in languages that set spaces
+between them, and parts of words in the others.
 
-A line that comes and goes with each message would change the prompt each time, and the provider
-would read all of it anew. So what was shown stays until it is deleted, expires or is crowded out,
-and stands in the order in which it was saved: the text changes only where the set does.
-
-Where a memory was said, seen from the history of a request: in it, in another branch of the same
-conversation, or in another conversation.
-
-A user who takes a message back, edits it or asks for another answer leaves a branch behind. What
-was said there counts no more in this conversation; in a new one it is as good as any other memory.
-The histories of both branches begin alike, so a memory keeps the address of that beginning.
-
-What a history says itself is not said once more beside it: a line that follows from the message
-before would change the prompt's beginning for nothing. But where that message may be folded away,
-the history says it no more, and the memory stands.
-
-Chooses the standing memories of a prompt: wishes before facts, of each topic the newest, as many
-as their budget takes.
-
-They are chosen anew for each request, of the same memories to the same lines: the text changes
-where the set does.
+    >>> bool(pattern("memory_changing", ("de",)).search("der nutzer plant einen umzug"))
+    True
 """
 
 from __future__ import annotations
@@ -131,8 +116,8 @@ _NUMBERED = r"\bv\d{1,4}\b|\b\d{1,3}\.\d{1,4}\.\d{1,5}\b"  # versions, in any la
 
 
 def ages(memory: Memory, stale: float) -> float | None:
-    """Unix seconds from which a memory may be out of date, None for never. `stale`: seconds after
-    which those that change are, 0 for never."""
+    """Return the unix seconds from which a memory may be out of date, None for never. `stale`:
+    seconds after which those that change are, 0 for never."""
     if not stale or not may_change(memory.text, memory.category, memory.standing):
         return None
     return memory.said + stale
@@ -145,7 +130,7 @@ def is_outdated(memory: Memory, stale: float, now: float) -> bool:
 
 
 def may_change(text: str, category: str | None = None, standing: str = "") -> bool:
-    """Return True if a fact is of a kind that changes with the months. `standing`: its topic."""
+    """Return True if a fact is of a kind that may change within months. `standing`: its topic."""
     if category in _LASTING or standing.startswith("wish"):
         return False
     if category == _PLAN:
@@ -170,9 +155,9 @@ BESIDE, BESIDE_BY_WORDS = 0.8, 0.7
 
 
 class Message(NamedTuple):
-    """Message as the rule sees it, which says how near a memory has to be. `memories`: how many
-    the scope has. `known`: the embedder knows its language well. `by_words`: no vector says how
-    near a memory is. `general`: it asks about the world. `english`: it is, or in no language."""
+    """A message as the rule knows it, to say how near a memory has to be. `memories`: how many the
+    scope has. `known`: the embedder knows its language well. `by_words`: no vector says how near a
+    memory is. `general`: it asks about the world. `english`: it is, or in no language."""
 
     memories: int
     known: bool = True
@@ -194,11 +179,11 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InjectionOptions:
-    """`most`: lines at a time. `threshold`: the relevance that a hit needs; None: what
-    `Message.admits` says. `new`: most hits of one message; None: as many as lines. `near`: without
-    a threshold, only hits near to the best. `category`: only memories of it. `line`: a memory as
-    one line, empty where it cannot be shown. `wish`: what the message asks of the memory itself; a
-    note of it is the last line."""
+    """The options of an injection. `most`: lines at a time. `threshold`: the relevance that a hit
+    needs; None: what `Message.admits` says. `new`: most hits of one message; None: as many as
+    lines. `near`: without a threshold, only hits near to the best. `category`: only memories of it.
+    `line`: a memory as one line, empty where it cannot be shown. `wish`: what the message asks of
+    the memory itself; a note of it is the last line."""
 
     most: int = MOST
     threshold: float | None = None
@@ -238,8 +223,8 @@ KEPT = 30 * DAY  # seconds for which a shown set is kept after its last hit
 
 
 class Choice(NamedTuple):
-    """`memories`: by number. `shown`: what is known of them from now on; `changed`: it says other
-    things than what is stored."""
+    """The chosen memories, by number. `shown`: what is known of them from now on; `changed`: it
+    says other things than what is stored."""
 
     memories: tuple[Memory, ...]
     shown: tuple[ShownMemory, ...]
@@ -255,9 +240,10 @@ def chosen(
     line: Callable[[Memory], str] = prompt_lines.line,
     away: Collection[str] = (),
 ) -> Choice:
-    """At most `most` memories: `hits` (best first) and, as far as there is room, those of `shown`
-    that are in `live` still, the latest hits first. `line`: how one reads. `away`: ids of `live`
-    that do not stand beside this branch of the conversation, and are remembered for the others."""
+    """Choose at most `most` memories: `hits` (best first) and, as far as there is room, those of
+    `shown` that are in `live` still, the latest hits first. `line`: how one reads. `away`: ids of
+    `live` that do not stand beside this branch of the conversation, and are remembered for the
+    others."""
     fitting = _unlike([memory for memory in hits if memory.id not in away], line)
     fitting = _newest_values(fitting)[:most]
     taken = {memory.id for memory in fitting}
@@ -278,7 +264,7 @@ def chosen(
 
 
 def _unlike(hits: Iterable[Memory], line: Callable[[Memory], str]) -> list[Memory]:
-    """Those that may be injected, of several that read the same the best."""
+    """Return the hits that may be injected, of several that read the same the best."""
     by_line: dict[str, Memory] = {}
     for memory in hits:
         if is_shown(memory, line):
@@ -292,8 +278,8 @@ def is_shown(memory: Memory, line: Callable[[Memory], str]) -> bool:
 
 
 def _newest_values(memories: Sequence[Memory]) -> list[Memory]:
-    """Without those of which another one here says that it changed their value. What waits for a
-    person takes no place of what does not."""
+    """Return the memories without those whose value another one here has changed. A tainted memory
+    does not replace one that is not tainted."""
     over = {
         (update.id, memory.tainted)
         for memory in memories
@@ -308,7 +294,7 @@ def _names_value(update: PossibleUpdate) -> bool:
 
 
 def _latest(shown: Iterable[ShownMemory]) -> list[ShownMemory]:
-    """Latest hits first; of equal ones the order stays."""
+    """Sort by latest hit; of equal ones the order stays."""
     return sorted(shown, key=lambda known: -known.hit)
 
 
@@ -328,7 +314,7 @@ BRANCHES = (SAME, STRICT, OFF)  # values of the setting `memories_branches`
 
 
 def depends(source: MemorySource | None, rule: str) -> bool:
-    """Return True if it has to be known where a memory was said."""
+    """Return True if the rule needs to know where a memory was said."""
     return source is not None and bool(source.address) and rule != OFF
 
 
@@ -359,8 +345,8 @@ def stands(source: MemorySource | None, addresses: Container[str], rule: str) ->
 
 
 def heirs(standing: Iterable[Memory], newer: Iterable[Memory]) -> list[Memory]:
-    """Those of `newer` that changed a value of a standing memory, or of another heir, and stand in
-    its place. What waits for a person takes no place."""
+    """Return those of `newer` that changed a value of a standing memory, or of another heir, and
+    stand in its place. Tainted ones do not."""
     places = {memory.id for memory in standing}
     kept = []
     for memory in sorted(newer, key=lambda memory: memory.number):
@@ -379,8 +365,8 @@ MOST_STANDING = 100  # that are read
 def standing_ones(
     memories: Iterable[Memory], line: Callable[[Memory], str], budget: int = STANDING_BUDGET
 ) -> list[Memory]:
-    """In the order of numbers. `memories`: those and the `heirs` that stand in their places.
-    `line`: how one reads, "" where it cannot be shown."""
+    """Return the standing memories that the budget takes, by number. `memories`: all of them, with
+    the `heirs` that stand in their places. `line`: how one reads, "" where it cannot be shown."""
     newest = sorted(_newest_values(list(memories)), key=lambda memory: -memory.number)
     newest.sort(key=lambda memory: not memory.standing.startswith(WISH))
     seen: set[str] = set()
@@ -398,7 +384,7 @@ def standing_ones(
 
 
 def standing_size(memories: Iterable[Memory], line: Callable[[Memory], str]) -> int:
-    """Tokens of their lines."""
+    """Count the tokens of the memories' lines."""
     return sum(tokens.count(line(memory)) + _NUMBER for memory in memories)
 
 

@@ -1,24 +1,22 @@
-"""This file looks after memories that are there: it tells their past, deletes many with a receipt,
-and forgets the one that somebody means by their words.
+"""Tell the past of memories, delete many with a receipt, and forget the one that words mean.
 
-Looking after memories that are there: their past, deleting many with a receipt.
-
-Forget the one memory that somebody means by their words, or nothing.
+A user's order to forget takes the one memory that its words mean, or nothing:
 
     words -> search -> those that fit -> one: it goes; none or several: nothing goes
 
-A memory fits whose words hold all that say something in the order's, in whatever form, and that
-begins with one of them: "I live in Graz" means "User lives in Graz, near the station", neither
+A memory fits if its words hold all words of the order that say something, in whatever form, and if
+it begins with one of them: "I live in Graz" means "User lives in Graz, near the station", neither
 "User works in Graz" nor "User's sister lives in Graz". No relevance is asked for: that of two
-values of one thing is as high as that of a paraphrase. What fits depends on no other memory, so
-an order that was obeyed fits nothing when it comes again.
+values of one thing is as high as that of a paraphrase. Whether one fits depends on no other memory,
+so an order that was obeyed fits nothing when it comes again.
 
     >>> fits("I live in Graz", "User lives in Graz, near the station")
     True
     >>> fits("I live in Graz", "User's sister lives in Graz"), fits("my port", "The port is 8091")
     (False, True)
 
-What else a memory says stays, where it can be parted before a verb; if not, it goes by no order.
+What else a memory says stays, where it can be parted before a verb. A memory that cannot be parted
+is not deleted by an order.
 
     >>> rest("I live in Graz", "User lives in Graz and works as a nurse")
     'User works as a nurse'
@@ -70,7 +68,7 @@ class DeletionReceipt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplacedMemory:
-    """A memory that another one took the place of. `versions`: newest first."""
+    """A memory that another one replaced. `versions`: newest first."""
 
     tombstone: Tombstone
     versions: tuple[Memory, ...]
@@ -93,7 +91,7 @@ class MemoryCuration:
     # -- the past ------------------------------------------------------------------------------
 
     async def past(self, scope: Scope, ref: MemoryRef) -> MemoryPast:
-        """All versions of a memory and of those that it replaced. Raises `NotFound`."""
+        """Return all versions of a memory and of those that it replaced. Raises `NotFound`."""
         versions = await self._store.history(scope, ref)
         if not versions:
             raise NotFound("There is no memory with this id.", param="id")
@@ -124,17 +122,17 @@ class MemoryCuration:
     # -- deleting many -------------------------------------------------------------------------
 
     async def count(self, scope: Scope, wanted: MemoryFilter) -> int:
-        """How many memories `delete_matching` would take."""
+        """Count the memories that `delete_matching` would take."""
         return len(await self._store.deletable(scope, wanted, purge=wanted.deleted))
 
     async def known(self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False) -> int:
-        """How many memories `delete` would take."""
+        """Count the memories that `delete` would take."""
         return await self.book.count(scope, refs, purge=purge)
 
     async def delete_matching(
         self, scope: Scope, wanted: MemoryFilter, *, purge: bool = False
     ) -> DeletionReceipt:
-        """All or none of what a filter means."""
+        """Delete all that a filter means, or none."""
         page = await self._store.page(scope, wanted, limit=MOST_SEARCHED)
         purge = purge or not self.book.rules.deleted_days
         gone = await self._store.delete_matching(scope, wanted, purge=purge)
@@ -144,7 +142,7 @@ class MemoryCuration:
     async def delete(
         self, scope: Scope, refs: Sequence[MemoryRef], *, purge: bool = False
     ) -> DeletionReceipt:
-        """All or none of those that are there."""
+        """Delete all of these that are there, or none."""
         known = await self._store.get(scope, list(refs)[:MOST_SEARCHED], over=True)
         gone = await self.book.delete(scope, refs, purge=purge)
         return await self._receipt(scope, gone, known, purge or not self.book.rules.deleted_days)
@@ -170,7 +168,7 @@ _USER = "user"
 
 
 class MemoryWishes(NamedTuple):
-    """Wishes of a message about the memory. `forget`: what each order is about, "" if it says
+    """The requests of a message to the memory. `forget`: what each order is about, "" if it says
     nothing. `off_record`: nothing of it is to be kept. `overview`: it asks for all there is."""
 
     forget: tuple[str, ...] = ()
@@ -193,7 +191,7 @@ def wishes(text: str, *, in_play: bool = False) -> MemoryWishes:
 
 
 def fits(about: str, text: str) -> bool:
-    """Return True if a memory with this text is what the words of an order mean, or says it beside
+    """Return True if a memory with this text says what the words of an order mean, be it beside
     other things."""
     subject, clauses = predicates(text[:READ])
     said = [text, *(subject + each for _, each in clauses[1:])]
@@ -232,7 +230,7 @@ def rest(about: str, text: str) -> str | None:
 
 
 def rest_of(about: str, memory: Memory) -> str | None:
-    """Like `rest`, for a memory: what has fields of its own is one thing."""
+    """Like `rest`, for a memory. One that has data of its own goes as a whole."""
     return "" if memory.kind or memory.data else rest(about, memory.text[:READ])
 
 
@@ -270,7 +268,7 @@ def _same(one: Token, other: Token) -> bool:
 
 
 class Obeyed(StrEnum):
-    """Outcome of an order."""
+    """The outcome of an order."""
 
     FORGOTTEN = "forgotten"  # now, or when it came before
     SHORTENED = "shortened"  # likewise; what else the memory says stays
@@ -349,5 +347,6 @@ class MemoryForgetting:
 
 
 def _key(outcome: Obeyed, digest: bytes, about: str) -> bytes:
-    """Return the key under which the store knows what became of an order. It tells nothing."""
+    """Return the key under which the store knows what became of an order. It tells nothing of the
+    words."""
     return sha256(b"\0".join((outcome.encode(), digest, about.encode(errors="replace")))).digest()

@@ -1,7 +1,7 @@
-"""Memories for a message, chosen and made into lines; awaits search and store.
+"""Choose the memories for a message and write their lines; awaits search and store.
 
-Nothing here stops a chat: without an embedder in time words rank, and where the store fails there
-are no memories this time. Both are told.
+Nothing here stops a chat. Without an embedder in time words rank; if the store fails, there are no
+memories this time. The answer tells both.
 """
 
 from __future__ import annotations
@@ -52,22 +52,22 @@ KINDS = {
 
 class PostedHistory(Protocol):
     """The history of a request. `rule`: which memories stand beside it, one of
-    `choice.BRANCHES`."""
+    `memory_choice.BRANCHES`."""
 
     @property
     def rule(self) -> str: ...
 
     async def addresses(self) -> tuple[Container[str], Container[str]]:
-        """Hex, of all its prefixes, and of those whose last message may be folded away; none where
-        it cannot be read."""
+        """Return the addresses (hex) of all prefixes of the history, and of those whose last
+        message may be folded away; none where it cannot be read."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class InjectionChoice:
-    """Memories chosen for one request. `lines`: of the chosen memories, by age. `hits`: the ids of
-    those that fit the message, best first. `degraded`: what failed on the way. `standing`: tokens
-    of the standing ones. `total`: memories of the scope."""
+    """The memories chosen for one request. `lines`: of the chosen memories, by age. `hits`: the ids
+    of those that fit the message, best first. `degraded`: what failed on the way. `standing`:
+    tokens of the standing ones. `total`: memories of the scope."""
 
     lines: tuple[MemoryLine, ...] = ()
     hits: tuple[str, ...] = ()
@@ -77,9 +77,10 @@ class InjectionChoice:
 
 
 class MemoryInjection:
-    """`patience`: seconds that the embedder has. `standing`: whether standing memories are shown
-    with each message. `stale`: seconds after which what changes may be out of date, 0 for never.
-    `deadline`: seconds for all memories of a request, None: those that go with `patience`."""
+    """Chooses memories for messages. `patience`: seconds that the embedder has. `standing`: whether
+    standing memories are shown with each message. `stale`: seconds after which what changes may be
+    out of date, 0 for never. `deadline`: seconds for all memories of a request, None: those that go
+    with `patience`."""
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class MemoryInjection:
         waits: bool = True,
         room: int = memory_choice.STANDING_BUDGET,
     ) -> InjectionChoice:
-        """The memories for a message of a conversation, which remembers what it was shown.
+        """Choose the memories for a message of a conversation, which remembers what it was shown.
         `query`: the message, or it and the last few, since one may say little by itself.
         `conversation`: by what name, then names that it had before; none: it remembers nothing.
         `posted`: what it says; None: no matter. `waits`: for an embedder that has to be asked.
@@ -142,12 +143,8 @@ class MemoryInjection:
         state = await self._store.state(scope)
         memories = state.total
         if not memories:  # nothing is embedded for who has saved nothing
-            gone = (
-                wish
-                if wish and wish.what in (prompt_lines.FORGOTTEN, prompt_lines.SHORTENED)
-                else None
-            )
-            return _noted(InjectionChoice(), gone)
+            done = (prompt_lines.FORGOTTEN, prompt_lines.SHORTENED)
+            return _noted(InjectionChoice(), wish if wish and wish.what in done else None)
         always = await self._standing(scope, state, options, room, posted)
         if wish is not None and wish.room:
             return await self._overview(scope, options, always, memories, wish)
@@ -158,12 +155,11 @@ class MemoryInjection:
         if query.strip():
             # A question about the world is about nothing that was said before.
             recent = "" if is_general(query) else recent
-            wanted = MemoryFilter(category=options.category)
             limit, least = looked_at(query, options)
             result = await self._search.search(
                 scope,
                 (query, recent) if recent else query,
-                wanted=wanted,
+                wanted=MemoryFilter(category=options.category),
                 limit=limit,
                 least=least,
                 patience=patience,
@@ -201,7 +197,7 @@ class MemoryInjection:
         total: int,
         wish: Wish,
     ) -> InjectionChoice:
-        """The newest memories by their categories, as many as there is room for."""
+        """List the newest memories by their categories, as many as there is room for."""
         page = await self._store.page(scope, ANY, limit=MOST_LISTED)
         known = {memory.id for memory in always}
         newest = [memory for memory in page.memories if memory.id not in known]
@@ -290,7 +286,7 @@ class MemoryInjection:
         return ()
 
     def kept(self, scope: Scope, options: InjectionOptions = CHAT_OPTIONS) -> KeptLines:
-        """The lines of what was shown before."""
+        """Return the lines of what was shown before."""
         return KeptLines(self._store, scope, options, self._stale)
 
 
@@ -301,8 +297,8 @@ def fitting(
     options: InjectionOptions,
     away: Container[str] = (),
 ) -> list[MemoryHit]:
-    """The hits that may stand beside a message, best first. `queries`: the message and the last
-    few, "" for none. `memories`: how many the scope has. `away`: ids that take no place."""
+    """Return the hits that may stand beside a message, best first. `queries`: the message and the
+    last few, "" for none. `memories`: how many the scope has. `away`: ids that take no place."""
     texts = [hit.memory.text for hit in result.hits]
     general = is_general(queries[0])
     english = language_of(queries[0]) in ("en", "")
@@ -342,12 +338,12 @@ def looked_at(query: str, options: InjectionOptions) -> tuple[int, float]:
 
 
 def deadline_of(patience: float) -> float:
-    """Seconds for all memories of a request, of which the embedder gets so many."""
+    """Return the seconds for all memories of a request, of which the embedder gets `patience`."""
     return max(DEADLINE, 2 * patience)
 
 
 async def _away(live: Mapping[str, Memory], posted: PostedHistory | None) -> set[str]:
-    """Ids of those that do not stand beside this history."""
+    """Return the ids of the memories that do not stand beside this history."""
     if posted is None:
         return set()
     rule = posted.rule

@@ -1,11 +1,12 @@
-"""Ports of a store of memories.
+"""Define the ports of a store of memories, and the values that they take and give.
 
 Every method of `MemoryStore` is about one scope, which it requires: no default, and no value that
-means all. "Live" is what `Memory.live` says at the store's own clock. Every write of memories
-raises the scope's change counter by one and stamps it on the rows that it changes, so that whoever
-knows the scope as of one count reads only what changed since: an index, a stream of events, another
-proxy. (Segments, and what a conversation was shown, are no memories.) Where a memory is asked for
-or changed, the id or number of a duplicate means the one that counts.
+means all. "Live" is what `Memory.live` says at the store's own clock.
+
+Every write of memories raises the scope's change counter by one and stamps it on the rows that it
+changes. So whoever knows the scope as of one count reads only what changed since: an index, a
+stream of events, another proxy. (Segments, and what a conversation was shown, are no memories.)
+Where a memory is asked for or changed, the id or number of a duplicate means the one that counts.
 
 All methods raise `StoreUnavailable` or `StoreCorrupt`, and then nothing is half-written. A write
 that returned survives the end of the process, and a power cut as the store's other rows do.
@@ -25,7 +26,7 @@ MemoryRef = str | int  # an id (`mem_...`) or a number
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Filter of live memories; None: any. `tags`: all of them. `group`: members of the group with
+    """A filter of live memories; None: any. `tags`: all of them. `group`: members of the group with
     this id. `text_hash`: those with this canonical text. `conflicts`: those that may replace
     another one, which counts as well. `created_from` (included) and `created_before` are unix
     seconds. `superseded`, `expired`, `deleted`: those as well."""
@@ -103,7 +104,7 @@ class ChangeEvent(NamedTuple):
 
 
 class SearchRow(NamedTuple):
-    """Row of one memory in an index. `live`: deletion, supersession and duplicates considered,
+    """The row of one memory in an index. `live`: deletion, supersession and duplicates considered,
     expiry not: `expires` is unix seconds or None. `vector`: packed, None where the recipe has none
     yet. `session`: its `session_id`."""
 
@@ -116,7 +117,7 @@ class SearchRow(NamedTuple):
 
 
 class SearchRows(NamedTuple):
-    """Rows that changed after a count, by number, and the scope's state in the same instant."""
+    """The rows that changed after a count, by number, and the scope's state in the same instant."""
 
     state: ScopeState
     rows: tuple[SearchRow, ...]
@@ -169,9 +170,9 @@ class MemoryStore(Protocol):
         self, scope: Scope, thread_id: str, memories: Sequence[NewMemory], *, most: int = 0
     ) -> int:
         """Keep these in the place of all live memories with this `thread_id` (not empty), in one
-        step; how many those were. They leave no tombstones and cannot be brought back: the next
-        sweep erases them. One that says what one of them said gets its vectors. `MemoryLimit` where
-        the tenant had more than `most` afterwards; then nothing changes."""
+        step, and return how many those were. They leave no tombstones and cannot be brought back:
+        the next sweep erases them. One that says what one of them said gets its vectors.
+        `MemoryLimit` where the tenant had more than `most` afterwards; then nothing changes."""
         ...
 
     async def get(
@@ -182,7 +183,7 @@ class MemoryStore(Protocol):
         over: bool = False,
         deleted: bool = False,
     ) -> list[Memory]:
-        """Those live memories, in the order asked for; what is not there is left out, and a
+        """Return those live memories, in the order asked for; what is not there is left out, and a
         duplicate's id answers with the one that counts. `over`: expired and superseded ones as
         well. `deleted`: all that are stored, as they are."""
         ...
@@ -195,14 +196,14 @@ class MemoryStore(Protocol):
         before: int | None = None,
         limit: int = 100,
     ) -> MemoryPage:
-        """Newest first, those with a number below `before`."""
+        """Return a page of memories with a number below `before`, newest first."""
         ...
 
     async def change(
         self, scope: Scope, ref: MemoryRef, change: MemoryChange, *, if_version: int | None = None
     ) -> Memory:
-        """The changed memory, which may have expired or be superseded; what it was goes into its
-        history. `NotFound` where it is not there, `VersionConflict` where it has another
+        """Change a memory, which may have expired or be superseded, and return it; what it was goes
+        into its history. `NotFound` where it is not there, `VersionConflict` where it has another
         version."""
         ...
 
@@ -229,17 +230,19 @@ class MemoryStore(Protocol):
         ...
 
     async def put_updates(self, scope: Scope, id_: str, updates: Sequence[PossibleUpdate]) -> None:
-        """Keep which memories one may replace; those that are not there are left out. `get`, `page`
-        and `versions` tell them as `Memory.updates` while they are live, until one of a pair is
-        deleted, replaced, or says something else."""
+        """Keep which older memories a memory may replace; those that are not there are left out.
+        `get`, `page` and `versions` tell them as `Memory.updates` while they are live, until one of
+        a pair is deleted, replaced, or says something else."""
         ...
 
     async def keep_both(self, scope: Scope, one: str, two: str) -> bool:
-        """Neither of two memories may replace the other from now on; whether one could."""
+        """Keep that neither of two memories may replace the other; return True if one could
+        before."""
         ...
 
     async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
-        """By id of a memory, the ids of its duplicates, oldest first; without those of none."""
+        """Return, by id of a memory, the ids of its duplicates, oldest first; memories without any
+        are left out."""
         ...
 
     async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
@@ -254,8 +257,8 @@ class MemoryStore(Protocol):
         reason: str | None = None,
         purge: bool = False,
     ) -> list[str]:
-        """Soft-delete memories, expired and superseded ones too; returns the ids of those that
-        were there, and behind them of their twins: other rows of the scope with this kind, data and
+        """Soft-delete memories, expired and superseded ones too, and return the ids of those that
+        were there. Behind these stand their twins: other rows of the scope with this kind, data and
         canonical text, which go as well (not in a namespace of documents). Duplicates of them go
         too, and what they took the place of: older words for the same thing. `reason` (also ""):
         leave a tombstone without text. `purge`: erase them for good, also those that were
@@ -271,18 +274,18 @@ class MemoryStore(Protocol):
         reason: str | None = None,
         purge: bool = False,
     ) -> list[str]:
-        """`delete` for all that a filter lets through, in one step; by number. What was superseded
-        is deleted as well where the filter says so."""
+        """`delete` for all that a filter lets through, in one step; ids by number. What was
+        superseded is deleted as well where the filter says so."""
         ...
 
     async def deletable(
         self, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool = False
     ) -> list[str]:
-        """The ids that `delete`, or for a filter `delete_matching`, would return."""
+        """Return the ids that `delete`, or for a filter `delete_matching`, would return."""
         ...
 
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
-        """Make soft-deleted memories live again, their tombstones gone; returns those. What
+        """Make soft-deleted memories live again, without their tombstones, and return them. What
         expired meanwhile stays deleted, and so does what was superseded by a deleted memory: it
         comes back with that one."""
         ...
@@ -290,23 +293,24 @@ class MemoryStore(Protocol):
     async def versions(
         self, scope: Scope, wanted: Sequence[tuple[str, int]]
     ) -> dict[tuple[str, int], Memory]:
-        """Memories as of these (id, version), out of the history where they changed since; expired
-        and superseded ones too, deleted ones never."""
+        """Return the memories as of these (id, version), out of the history where they changed
+        since; expired and superseded ones too, deleted ones never."""
         ...
 
     async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
-        """All versions of a memory that is not deleted, newest first."""
+        """Return all versions of a memory that is not deleted, newest first."""
         ...
 
     async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
-        """Newest first."""
+        """Return the tombstones, newest first."""
         ...
 
     # -- coming and going ---------------------------------------------------------------------
 
     async def records(self, scope: Scope, after: int = 0, limit: int = 500) -> list[MemoryRecord]:
-        """All memories with a number above `after`, by number: superseded and expired ones too,
-        duplicates too, deleted ones never. A forgotten one is a tombstone alone (`tombstones`)."""
+        """Return all memories with a number above `after`, by number: superseded and expired ones
+        too, duplicates too, deleted ones never. A forgotten one is a tombstone alone
+        (`tombstones`)."""
         ...
 
     async def restore(
@@ -331,30 +335,31 @@ class MemoryStore(Protocol):
     async def state(self, scope: Scope) -> ScopeState: ...
 
     async def changes(self, scope: Scope, after: int, limit: int = 1_000) -> list[ChangeEvent]:
-        """Return what changed after that count, in order; of each memory only its last change. To
-        get a vector is none. What one write changed is given whole, so they may be more than
-        `limit`."""
+        """Return what changed after that count, in order; of each memory only its last change.
+        Getting a vector is no change here. What one write changed is given whole, so they may be
+        more than `limit`."""
         ...
 
     # -- search -------------------------------------------------------------------------------
 
     async def search_rows(self, scope: Scope, recipe: str, after: int) -> SearchRows:
-        """Rows that changed after that count (0: all), with their vectors under `recipe`. To get a
-        vector is a change."""
+        """Return the rows that changed after that count (0: all), with their vectors under
+        `recipe`. Getting a vector is a change here."""
         ...
 
     async def matching(self, scope: Scope, wanted: MemoryFilter) -> list[int]:
-        """Numbers of the memories that a filter lets through, ascending."""
+        """Return the numbers of the memories that a filter lets through, ascending."""
         ...
 
     async def put_vectors(
         self, scope: Scope, recipe: str, rows: Mapping[int, tuple[int, bytes]]
     ) -> None:
-        """Packed vectors by number, each for a version of the memory; other versions left out."""
+        """Keep packed vectors by number, each for a version of the memory; other versions are left
+        out."""
         ...
 
     async def without_vectors(self, scope: Scope, recipe: str, limit: int) -> list[Memory]:
-        """Live memories that have no vector under this recipe, oldest first."""
+        """Return live memories that have no vector under this recipe, oldest first."""
         ...
 
     async def count_without_vectors(self, scope: Scope, recipe: str) -> int:
@@ -364,7 +369,7 @@ class MemoryStore(Protocol):
     async def segment(self, scope: Scope, recipe: str) -> StoredSegment | None: ...
 
     async def put_segment(self, scope: Scope, recipe: str, segment: StoredSegment) -> None:
-        """Keep the newer one; one made before the last purge is not kept."""
+        """Keep the newer of two segments; one made before the last purge is not kept."""
         ...
 
     # -- injection ----------------------------------------------------------------------------
@@ -381,28 +386,28 @@ class MemoryStore(Protocol):
 
 
 class MemoryMaintenance(Protocol):
-    """Work of the process itself for all scopes. Gives no text of a memory."""
+    """The work of the process itself for all scopes. Gives no text of a memory."""
 
     async def any_memories(self) -> bool:
         """Return True if anybody ever saved one that was not erased."""
         ...
 
     async def scopes_without_vectors(self, recipe: str, limit: int) -> list[Scope]:
-        """Scopes with live memories that have no vector under this recipe."""
+        """Return scopes with live memories that have no vector under this recipe."""
         ...
 
     async def sweep_memories(self, now: float, deleted_days: int) -> int:
-        """Erase for good what was soft-deleted `deleted_days` ago and what expired as long ago;
-        shown sets and vectors of recipes that ended. How many memories."""
+        """Erase for good what was soft-deleted `deleted_days` ago and what expired as long ago,
+        with shown sets and vectors of recipes that ended; return how many memories."""
         ...
 
     async def erase_memories(self, tenant: str) -> int:
-        """Erase all that a tenant has, for good. How many memories."""
+        """Erase all that a tenant has, for good, and return how many memories."""
         ...
 
     async def memory_scopes(self, tenant: str | None) -> list[tuple[Scope, int]]:
-        """The scopes in which a tenant, or with None anybody, has live memories, with their counts:
-        for the command line of whoever runs the store."""
+        """Return the scopes in which a tenant, or with None anybody, has live memories, with their
+        counts: for the command line of whoever runs the store."""
         ...
 
 

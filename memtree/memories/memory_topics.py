@@ -1,39 +1,34 @@
-"""This file tells from the text of a memory what it is about: its category, and whether it stands
-in every answer.
+"""Tell from the text of a memory what it is about, how far it is trusted, and whether it stands.
 
-Tell from its text what a memory is about: a preference, an instruction or a fact.
-
-An instruction says how to answer or to work: what `standing_rules` finds in a user's message, and
-the same told of the user ("User wants short answers"). A preference says what the user likes; what
-somebody else likes is a fact.
+The category is a preference, an instruction or a fact. An instruction says how to answer or to
+work: what `standing_rules` finds in a user's message, and the same told of the user ("User wants
+short answers"). A preference says what the user likes; what somebody else likes is a fact.
 
     >>> [category_of(text) for text in ("Always answer in French.", "User likes tea.", "It rains.")]
     ['instruction', 'preference', 'fact']
 
-Categories of user memories: the five of the service whose API this is, and a user's own.
+User memories have the five categories of the service whose API this is, and a user's own:
 
 >>> checked_category(" Reading list ", "category")
 'Reading list'
 >>> user_category("User prefers tea."), user_category("The project deadline is March 15, 2026")
 ('preference', 'schedule')
 
-Standing memories: what a person wants of every answer, and what they are.
+Standing memories are in every prompt: what a person wants of every answer, and what they are. A
+wish speaks to whoever answers (an imperative, or "the user wants"), and of one of a closed list of
+things: the language, the address, the tone and so on. With one of the two alone it is an ordinary
+memory. A topic with a colon has one memory that counts, the newest.
 
     >>> standing_topic("Always answer in British English."), standing_topic("User is vegetarian.")
     ('wish:language', 'fact:diet')
     >>> standing_topic("The client wants the report in PDF")
     ''
 
-A wish speaks to whoever answers (an imperative, or "the user wants"), and of one of a closed list
-of things: the language, the address, the tone and so on. One of the two alone is an ordinary
-memory. A topic with a colon has one memory that counts, the newest.
-
-Trust: which memories are tainted, that is shown as facts only until a person confirms them, and
-which stand. It belongs to who wrote the text, never to what the text says of itself or replaces.
-
-Whoever writes a web page, a file or a tool's output can have a model save what they like. A model's
-word that something is to be done is not the user's word either. And what a person saved or
-confirmed lends no trust to the text that a model puts in its place.
+A tainted memory is shown as a fact only, until a person confirms it. Taint depends on who wrote the
+text, never on what the text says of itself or replaces. Whoever writes a web page, a file or a
+tool's output can have a model save what they like. A model's word that something is to be done is
+not the user's word either. And what a person saved or confirmed lends no trust to the text that a
+model puts in its place.
 """
 
 from __future__ import annotations
@@ -59,7 +54,7 @@ _PREFERENCE = _DATA.pattern("preference", shaped=grouped)
 
 
 def category_of(text: str) -> str:
-    """`preference`, `fact` or `instruction`."""
+    """Return the category of a text: `preference`, `fact` or `instruction`."""
     head = text[:_READ]
     lower = " ".join(head.lower().replace("’", "'").split())
     if _INSTRUCTION.search(lower):
@@ -75,7 +70,8 @@ _CATEGORY = re.compile(r"[^\W_](?:[\w .:/+-]{0,62}\w)?")
 
 
 def checked_category(value: str, name: str) -> str:
-    """A category as it is kept. Raises `BadRequest` naming the field, and `SecretRejected`."""
+    """Check a category and return it as it is kept. Raises `BadRequest` naming the field, and
+    `SecretRejected`."""
     category = value[: 4 * MAX_CATEGORY].strip()
     if len(value) > 4 * MAX_CATEGORY or not _CATEGORY.fullmatch(category):
         raise BadRequest(
@@ -88,9 +84,9 @@ def checked_category(value: str, name: str) -> str:
 
 
 def user_category(text: str, said: date | None = None) -> str:
-    """Tell what a text is about where nobody says: `preference` (also how someone wants to be
-    answered), `schedule` or `fact`. `said`: the day on which it is saved, from which "tomorrow"
-    counts."""
+    """Return the category of a user's text where nobody gives one: `preference` (also how someone
+    wants to be answered), `schedule` or `fact`. `said`: the day on which it is saved, from which
+    "tomorrow" counts."""
     if category_of(text) != "fact":
         return "preference"
     return "schedule" if is_schedule(text[:LONGEST], said) else "fact"
@@ -108,7 +104,8 @@ def is_own_word(memory: MemoryFields) -> bool:
 
 
 class Trust(NamedTuple):
-    """`standing`: the topic, as in `NewMemory`. What is tainted does not stand."""
+    """How far a text is trusted. `standing`: the topic, as in `NewMemory`. What is tainted does not
+    stand."""
 
     tainted: bool
     standing: str
@@ -133,8 +130,8 @@ def trust_of(
 
 
 def outranks(new: NewMemory | Memory, old: Memory) -> bool:
-    """Return True if a person says what a model or a stranger said before, with more trust than
-    that has: theirs is kept, and counts."""
+    """Return True if a person says what a model or a stranger said before, and is trusted more.
+    Then the person's text is kept, and counts."""
     if not is_own_word(new) or new.tainted:
         return False
     return old.tainted or (bool(new.standing) and not old.standing and not is_own_word(old))
@@ -181,7 +178,8 @@ _FACTS = {
 
 
 def standing_topic(text: str) -> str:
-    """The topic under which a text stands in every prompt, "" where it is an ordinary memory."""
+    """Return the topic under which a text stands in every prompt, "" where it is an ordinary
+    memory."""
     if len(text) > READ:
         return ""
     lower = " ".join(text.lower().split()).removeprefix("user said: ").strip(" .!¡")

@@ -1,7 +1,4 @@
-"""This file extracts memories from what users say, from each message once, and reads again, by
-today's rules, what earlier rules stored.
-
-Memories extracted from what users say: from each message once, whoever sends it again.
+"""Extract memories from what users say, from each message once, and reread what old rules stored.
 
     undone   those of some messages that nothing was extracted from yet
     read     candidates, and what is none, by a model or by rules (`CandidateReader`)
@@ -10,11 +7,10 @@ Memories extracted from what users say: from each message once, whoever sends it
 A message is known by its digest, so branches, retries, restarts and other processes extract nothing
 twice, and what was deleted does not come back. No text of what was left out is kept or logged.
 
-Read once again, by today's rules, what earlier rules stored: "User said: ..." is told of the
-user where it can be, and what the user wants of every answer, or is, stands in prompts.
-
-Once for each scope and `RULES`, in the background. Each changed memory keeps its history, and one
-that anybody has changed since it was stored keeps what they made of it: its place in prompts.
+What earlier rules stored is read again by today's rules: "User said: ..." is told of the user where
+it can be, and what the user wants of every answer, or is, stands in prompts. This happens once for
+each scope and `RULES`, in the background. Each changed memory keeps its history. A memory that
+anybody has changed since it was stored keeps the place in prompts that they gave it.
 """
 
 from __future__ import annotations
@@ -70,9 +66,10 @@ TOLD = 300  # characters of a text that an answer tells as skipped
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """`text`: its view, of which memories tell their places. `said`: on which day, where that is
-    known. `fiction`: a story or a role-play began before it, in which the user speaks for somebody
-    else. `speaker`: who wrote it, if several people write in the user's role."""
+    """A message of the user. `text`: its view, in which memories tell their places. `said`: on
+    which day, where that is known. `fiction`: a story or a role-play began before it, in which the
+    user speaks for somebody else. `speaker`: who wrote it, if several people write in the user's
+    role."""
 
     digest: bytes
     text: str
@@ -92,15 +89,15 @@ NOWHERE = MessagePlace()
 
 
 class SkippedText(NamedTuple):
-    """A text of which no memory was made, and why: a value of `SkipReason` or of this file."""
+    """A text of which no memory was made, and why: a value of `SkipReason` or of this module."""
 
     text: str
     reason: str
 
     @classmethod
     def cut(cls, text: str, reason: str) -> SkippedText:
-        """Skip a text that may be long: its beginning, with secrets masked before it is cut, since
-        half a secret would not be recognised."""
+        """Skip a text that may be long, and keep its beginning. Secrets are masked before it is
+        cut, since half a secret would not be recognised."""
         return cls(secrets.mask(text[: 4 * TOLD])[:TOLD], reason)
 
     @property
@@ -113,7 +110,7 @@ class SkippedText(NamedTuple):
 
 
 def within(messages: Iterable[UserMessage], room: int) -> int:
-    """How many messages a request with so much room reads; any room takes one."""
+    """Count the messages that a request with so much room reads; any room takes one."""
     count = 0
     for message in messages:
         if room <= 0:
@@ -129,7 +126,7 @@ def cost(message: UserMessage) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ReadMessage:
-    """Candidates found in a message."""
+    """The candidates found in a message."""
 
     message: UserMessage
     candidates: tuple[Candidate, ...] = ()
@@ -170,7 +167,7 @@ class CandidateReader(Protocol):
 
 
 class RuleReader:
-    """By rules, in a thread. `extract`: as `rule_extraction.extract`."""
+    """Finds candidates by rules, in a thread. `extract`: as `rule_extraction.extract`."""
 
     mode = "rule"
 
@@ -212,11 +209,11 @@ class MemoryExtraction:
         self._patience = patience
 
     async def undone(self, scope: Scope, digests: Collection[bytes]) -> set[bytes]:
-        """Those that nothing was extracted from yet. Raises store errors."""
+        """Return those digests of which nothing was extracted yet. Raises store errors."""
         return set(digests) - await self._store.extracted(scope, digests) if digests else set()
 
     async def read(self, scope: Scope, messages: Sequence[UserMessage]) -> Sequence[ReadMessage]:
-        """Stores nothing. Raises as `CandidateReader.read` does."""
+        """Find candidates in messages, and store nothing. Raises as `CandidateReader.read` does."""
         return await self._reader.read(scope, messages)
 
     async def keep(
@@ -299,7 +296,7 @@ class MemoryExtraction:
         vector: Vector | None,
         kept: Sequence[tuple[NewMemory, Vector | None]],
     ) -> Sequence[NearMemory] | None:
-        """The memories that come close; None where one says the same, or another of the same
+        """Return the memories that come close; None where one says the same, or another of the same
         message does."""
         if any(
             self._saving.says_the_same(new.text, vector, other.text, others)
@@ -376,8 +373,8 @@ class MemoryRereading:
         self._known: OrderedDict[Scope, None] = OrderedDict()
 
     async def once(self, scope: Scope) -> int:
-        """Read the memories of a scope again, if no process has; how many changed. Raises store
-        errors; the next call goes on then."""
+        """Read the memories of a scope again, if no process has, and return how many changed.
+        Raises store errors; the next call goes on then."""
         if scope in self._known:
             return 0
         changed = 0

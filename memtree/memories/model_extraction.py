@@ -1,36 +1,27 @@
-"""This file writes the prompt that asks a model for memories, reads its reply, and checks that each
-memory was really said.
+"""Write the prompt that asks a model for memories, read its reply, and check what it claims.
 
-Prompt that asks a model for memories: one call for some messages of one user.
+The prompt is one call for some messages of one user. It shows the user's own words alone: no answer
+of an assistant, no result of a tool, no code, no pasted text, nothing that was put in by a program,
+no sentence with a secret. Each message stands behind a line that begins with a mark, which no text
+can hold (`summary_prompts.mark_for`).
 
-It sees the user's own words alone: no answer of an assistant, no result of a tool, no code, no
-pasted text, nothing that was put in by a program, no sentence with a secret. Each message stands
-behind a line that begins with a mark, which no text can hold (`summaries.prompts.mark_for`).
-
-What this file does not do: call a model, read its answer (`model_reply.py`), judge it
-(`model_grounding.py`).
-
-Reads what a model answered: notes, whatever it put around them.
-
-The answer that `model_prompt.py` asks for is one JSON object. Read as well: reasoning before it,
-code fences and prose around it, a bare list, and of an answer that was cut off the notes that are
-complete. A note that lacks a quotation or a text is none; one that names no message that was asked
-about is told without it: small models write the message's first words there. What is no JSON is no
-answer; what becomes of its messages is up to whoever asked.
+The reply is one JSON object. Read as well: reasoning before it, code fences and prose around it, a
+bare list, and of an answer that was cut off the notes that are complete. A note that lacks a
+quotation or a text is none. One that names no message that was asked about is told without it:
+small models write the message's first words there. What is no JSON is no answer; the caller decides
+what becomes of its messages.
 
     >>> read('{"memories": [{"message": 1, "quote": "I am Jo", "text": "User is Jo.", "cat', ["1"])
     ModelNotes(notes=(), readable=False)
     >>> read('{"memories": []}', ["1"])
     ModelNotes(notes=(), readable=True)
 
-Check that a memory which a model wrote was really said: it is believed for its quotation alone.
-
-The quotation must stand in the user's own words, in one place, and what the memory says must follow
-from the sentences around it: its numbers, dates and names stand there, every "not" is kept and none
-is added, and most of its words are the user's. It must be a statement: from a question, or from an
-order that a text gives to its reader, nothing is learned about the user.
-
-A false memory is worse than a lost one, so what is not certain is not grounded.
+A memory is believed for its quotation alone. The quotation must stand in the user's own words, in
+one place, and what the memory says must follow from the sentences around it: its numbers, dates and
+names stand there, every "not" is kept and none is added, and most of its words are the user's. It
+must be a statement: from a question, or from an order that a text gives to its reader, nothing is
+learned about the user. A false memory is worse than a lost one, so what is not certain is not
+grounded.
 """
 
 from __future__ import annotations
@@ -102,9 +93,9 @@ class ShownMessage:
 
 
 def shown_spans(text: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    """The user's own sentences of a message, as far as they are shown, and those of them that are
-    left out because they hold a secret. Orders to forget are not shown, and nothing of a message
-    that is off the record. Linear."""
+    """Return the user's own sentences of a message that are shown, and those that are left out
+    because they hold a secret. Orders to forget are not shown, and nothing of a message that is off
+    the record. Linear."""
     shown: list[Span] = []
     secret: list[Span] = []
     room = SHOWN
@@ -129,7 +120,7 @@ def shown_spans(text: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
 
 
 def prompt(messages: Sequence[ShownMessage]) -> list[dict[str, str]]:
-    """The messages of one call. The first is the same, byte for byte, in every call."""
+    """Return the messages of one call. The first is the same, byte for byte, in every call."""
     mark = mark_for(message.shown for message in messages)
     lines = [f"Mark: {mark}"]
     for message in messages:
@@ -144,12 +135,13 @@ def prompt(messages: Sequence[ShownMessage]) -> list[dict[str, str]]:
 
 
 def room(messages: Iterable[ShownMessage]) -> int:
-    """Tokens that the answer may take."""
+    """Return the tokens that the answer may take."""
     return ROOM_BESIDE + sum(ROOM_PER_MESSAGE for _ in messages)
 
 
 def json_schema() -> dict[str, Any]:
-    """`response_format` for servers that have structured output, the same for every call."""
+    """Return the `response_format` for servers that have structured output, the same for every
+    call."""
     numbers = [str(n + 1) for n in range(MOST_MESSAGES)]
     note = {
         "message": {"type": "string", "enum": numbers},
@@ -161,13 +153,13 @@ def json_schema() -> dict[str, Any]:
 
 
 def response_format(name: str, properties: dict[str, Any]) -> dict[str, Any]:
-    """The `response_format` of an object with these properties."""
+    """Return the `response_format` of an object with these properties."""
     schema = object_schema(properties)
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
 def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of an object that has all of these properties and no others."""
+    """Return the JSON Schema of an object that has all of these properties and no others."""
     return {
         "type": "object",
         "properties": properties,
@@ -205,7 +197,7 @@ class ModelNotes:
 
 
 def read(text: str, ids: Collection[str]) -> ModelNotes:
-    """The notes about messages with these ids, in the order of the answer, each once."""
+    """Read the notes about messages with these ids, in the order of the answer, each once."""
     text = without_thoughts(text[:REACH])
     notes: dict[ModelNote, None] = {}
     readable = False
@@ -218,7 +210,8 @@ def read(text: str, ids: Collection[str]) -> ModelNotes:
 
 
 def outermost_values(text: str) -> Iterator[Any]:
-    """The outermost JSON objects and lists; of one that is cut off what is complete in it."""
+    """Yield the outermost JSON objects and lists; of one that is cut off, what is complete in
+    it."""
     at = 0
     for _ in range(TRIES):
         begins = [place for mark in "{[" if (place := text.find(mark, at)) >= 0]
@@ -287,8 +280,8 @@ class Grounds(NamedTuple):
 
 
 def grounds(text: str, spans: Sequence[Span], quote: str) -> Grounds | None:
-    """The first place of a quotation within the sentences `spans` of a message, white space, case
-    and the form of quotation marks aside. It may go over from one to the next. Linear."""
+    """Find the first place of a quotation within the sentences `spans` of a message, white space,
+    case and the form of quotation marks aside. It may go over from one to the next. Linear."""
     wanted = _folded(quote.strip().strip("\"'“”.…"))[0].strip()
     if len(_WORD.findall(wanted)) < SHORTEST:
         return None
@@ -315,7 +308,7 @@ def grounds(text: str, spans: Sequence[Span], quote: str) -> Grounds | None:
 
 
 def clause_of(text: str, quote: Span, sentence: Span) -> Span:
-    """The quotation with all that belongs to it: a "not" before it is said of it."""
+    """Return the clause of a quotation: a "not" before the quotation belongs to it."""
     start = sentence.start
     for match in _BORDER.finditer(text, sentence.start, quote.start):
         start = match.end()
@@ -346,7 +339,8 @@ def grounded(memory: str, sentence: str, clause: str, said: str) -> bool:
 
 
 def _turned(memory: str, clause: str) -> bool:
-    """Return True if a like became a dislike, or a "not" got lost on the way."""
+    """Return True if the memory turns what was said: a like into a dislike, or with a "not" more or
+    less."""
     if _LIKES.search(memory) and _DISLIKES.search(clause) and not _LIKES.search(clause):
         return True
     if _DISLIKES.search(memory) and _LIKES.search(clause) and not _DISLIKES.search(clause):
@@ -356,7 +350,7 @@ def _turned(memory: str, clause: str) -> bool:
 
 
 def _shared(memory: str, said: str) -> float:
-    """The share of a memory's words that the user wrote, in whatever form."""
+    """Return the share of a memory's words that the user wrote, in whatever form."""
     ours = {word[:STEM] for word in _WORD.findall(said.lower())}
     words = [
         word for word in _WORD.findall(memory.lower()) if len(word) >= STEM and word not in _TOLD
@@ -365,7 +359,7 @@ def _shared(memory: str, said: str) -> float:
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
-    """The text in small letters with single spaces, and where each of its characters stood."""
+    """Return the text in lower case with single spaces, and where each of its characters stood."""
     pieces: list[str] = []
     places: list[int] = []
     space = False

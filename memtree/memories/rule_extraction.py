@@ -1,7 +1,15 @@
-"""Extract memories by rules: sentences in which users speak of themselves, in the third person.
+"""Extract memories of one message by rules, and tell them of the user in the third person.
 
-A sentence in the first person, told of the user: "I'm allergic to nuts" -> "User is allergic to
-nuts". Only where each "I" is followed by a verb that is known; else the words stay as they are.
+What the message states of the user (`statements.user_statements`) becomes memories. Precision comes
+before recall: what no rule knows is left out, with the reason.
+
+    >>> extraction = extract("Hi! I'm allergic to nuts. What can I bake?")
+    >>> [(memory.text, memory.category) for memory in extraction.candidates]
+    [('User is allergic to nuts', 'fact')]
+
+The stored text is the sentence, told of the user where that can be done word by word: "I'm allergic
+to nuts" -> "User is allergic to nuts". Only where each "I" is followed by a verb that is known;
+else the words stay as they are.
 
     >>> told_of_user("I don't eat meat because my wife is vegan")
     "User doesn't eat meat because the user's wife is vegan"
@@ -14,20 +22,7 @@ nuts". Only where each "I" is followed by a verb that is known; else the words s
     >>> predicates("User lives in Graz and works as a nurse").clauses
     (('', 'lives in Graz'), (' and ', 'works as a nurse'))
 
-This file makes memories of one message by rules, and has the candidates that every reader of
-messages returns.
-
-Candidates that an extraction finds in one message, and what it left out and why.
-
-Memories of one message of the user, by rules.
-
-What the message states of the user (`text.statements.reading`) becomes memories. Precision comes
-before recall: what no rule knows is left out, with the reason. The stored text is the sentence,
-told of the user where that can be done word by word (`third_person.py`).
-
-    >>> extraction = extract("Hi! I'm allergic to nuts. What can I bake?")
-    >>> [(memory.text, memory.category) for memory in extraction.candidates]
-    [('User is allergic to nuts', 'fact')]
+Every reader of messages, by rules or by a model, returns its memories as `Candidate`.
 """
 
 from __future__ import annotations
@@ -48,7 +43,10 @@ from memtree.statements.skip_reasons import Skip, SkipReason
 from memtree.statements.user_statements import WISH, Statement, read_statements
 from memtree.text.normal_form import canonical
 
-_PERSONS = WordFile("en", "memory_third_person")
+_FILE = "memory_third_person"
+_NAMES = WordFile("all", "memory_first_person")
+_SUBJECT, _ANY_CASE = _NAMES.pattern("user"), _NAMES.pattern("user_within", re.IGNORECASE)
+_PERSONS = WordFile("en", _FILE)
 
 _BASES = _PERSONS.words("bases")
 _SAME = _PERSONS.words("same")
@@ -80,7 +78,8 @@ def _boths() -> re.Pattern[str]:
 
 
 def told_of_user(sentence: str) -> str | None:
-    """None where it is not in the first person singular, or cannot be told safely."""
+    """Tell a sentence of the user; None where it is not in the first person singular, or cannot be
+    told safely."""
     plain = sentence.replace("’", "'")
     lower = plain.lower()
     if len(lower) != len(plain) or not _is_english(lower):
@@ -206,7 +205,8 @@ def predicates(text: str) -> Predicates:
 
 
 def joined(text: str) -> list[str]:
-    """Part a text at all that may join two things that it says, in whatever language."""
+    """Part a text at each word or sign that may join two things that it says, in whatever
+    language."""
     return _any_joint().split(text)
 
 
@@ -282,11 +282,6 @@ def _either(words: Collection[str]) -> str:
     return f"(?:{'|'.join(sorted(words))})"
 
 
-_NAMES = WordFile("all", "memory_first_person")
-_SUBJECT, _ANY_CASE = _NAMES.pattern("user"), _NAMES.pattern("user_within", re.IGNORECASE)
-_FILE = "memory_third_person"
-
-
 class _Telling(NamedTuple):
     openings: tuple[tuple[re.Pattern[str], str], ...]
     own: re.Pattern[str]
@@ -321,7 +316,8 @@ def _telling(language: str) -> _Telling:
 
 
 def _told_in(telling: _Telling, sentence: str) -> str | None:
-    """Return "" for a sentence of the language that cannot be told."""
+    """Tell a sentence in one language; None if it is not of that language, "" if it cannot be
+    told."""
     for opening, beginning in telling.openings:
         match = opening.match(sentence)
         if match is None:
@@ -356,7 +352,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """Both in the order of the message."""
+    """The candidates found in a message, and the texts left out, both in its order."""
 
     candidates: tuple[Candidate, ...] = ()
     skipped: tuple[Skip, ...] = ()
@@ -366,10 +362,9 @@ MOST = 8
 SKIPS = 100  # that are told of one message
 
 # Whose words they are has to be said where nothing else tells it.
-_DATA = WordFile("all", "memory_first_person")
-_FIRST_PERSON = _DATA.pattern("first_person", re.IGNORECASE)
+_FIRST_PERSON = _NAMES.pattern("first_person", re.IGNORECASE)
 _SAID = re.compile(r"(?:User said|Nutzer sagte): (?P<words>.*?)(?P<day> \(said [0-9-]{10}\))?")
-_SPEAKER = _DATA.pattern("speaker", re.IGNORECASE)
+_SPEAKER = _NAMES.pattern("speaker", re.IGNORECASE)
 
 
 def extract(

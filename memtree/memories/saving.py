@@ -1,17 +1,14 @@
-"""Shared parts of every way of saving, beside the store: its turn, the look for duplicates, and
-vectors, at once or later.
+"""Share what every way of saving needs: turns, duplicate checks, vectors, and waiting.
 
-Waiting for a scope to change, in this process or by another one.
+A turn is the lock of one scope in this process, so that saves of the same text see each other.
 
-Writes of this process wake whoever waits; those of others are found by asking the store, once a
-second and scope however many wait.
+A save that could not wait for the embedder is stored and found by its words. Its scope is put down
+here, and its vectors follow in the background. If the duplicate check had to be left out for that,
+it is made up for: the newer of two memories that say the same then counts as the older one's
+duplicate. After a start the store is asked for the scopes that were left without vectors.
 
-Embedding what was saved without a vector, in the background.
-
-A save that could not wait for the embedder is stored and found by its words; its scope is put down
-here, and its vectors follow. Where a duplicate check had to be left out for that, it is made up
-for: the newer of two memories that say the same then counts as the older one's duplicate. After a
-start the scopes that were left without vectors are asked of the store.
+Requests may wait for a scope to change. Writes of this process wake whoever waits; those of others
+are found by asking the store, once a second and scope however many wait.
 """
 
 from __future__ import annotations
@@ -43,8 +40,9 @@ POLL_SECONDS = 1.0
 
 @dataclass(slots=True)
 class ScopeWaiters:
-    """`polled`: monotonic seconds of the last look at the store, whose answer was `state`; `wakes`:
-    changes of this process so far, any of which makes that answer old."""
+    """Those who wait for one scope. `polled`: monotonic seconds of the last look at the store,
+    whose answer was `state`; `wakes`: changes of this process so far, any of which makes that
+    answer old."""
 
     count: int = 0
     wakes: int = 0
@@ -61,11 +59,11 @@ class ScopeWatch:
 
     @property
     def watched(self) -> int:
-        """Scopes that somebody waits for."""
+        """Count the scopes that somebody waits for."""
         return len(self._waiters)
 
     def wake(self, scope: Scope) -> None:
-        """This process changed something."""
+        """Wake whoever waits for the scope: this process changed something in it."""
         waiters = self._waiters.get(scope)
         if waiters is not None:
             waiters.wakes += 1
@@ -74,8 +72,8 @@ class ScopeWatch:
             waiters.woken = asyncio.Event()
 
     async def changed(self, scope: Scope, after: int, timeout: float) -> ScopeState:
-        """The scope's state as soon as its counter is above `after`, or after `timeout` seconds.
-        Raises what the store does."""
+        """Return the scope's state as soon as its counter is above `after`, or after `timeout`
+        seconds. Raises what the store does."""
         ends = self._clock.monotonic() + timeout
         waiters = self._waiters.setdefault(scope, ScopeWaiters())
         waiters.count += 1
@@ -116,7 +114,8 @@ Settle = Callable[[Scope, Memory], Awaitable[None]]
 
 
 class PendingVectors:
-    """`settle`: called for each memory whose duplicate check was deferred, once it has a vector."""
+    """Embeds in the background what was saved without a vector. `settle`: called for each memory
+    whose duplicate check was deferred, once it has a vector."""
 
     def __init__(
         self,
@@ -145,8 +144,8 @@ class PendingVectors:
         self._task = asyncio.create_task(self._run(), name="memory vectors")
 
     def submit(self, scope: Scope, deferred: str | None = None) -> None:
-        """A scope has memories without vectors; `deferred`: the id of one whose duplicate check is
-        to be made up for."""
+        """Note that a scope has memories without vectors. `deferred`: the id of one whose duplicate
+        check is to be made up for."""
         waiting = self._scopes.setdefault(scope, set())
         if deferred is not None:
             waiting.add(deferred)
@@ -154,7 +153,7 @@ class PendingVectors:
         self._work.set()
 
     async def join(self) -> None:
-        """Until nothing waits."""
+        """Wait until no scope waits for vectors."""
         await self._idle.wait()
 
     async def close(self) -> None:
@@ -191,7 +190,8 @@ class PendingVectors:
         self._more = len(scopes) == self._left_behind_at_once
 
     async def _next(self) -> None:
-        """The scope that waits longest: one batch, so that no scope keeps the others waiting."""
+        """Embed one batch of the scope that waits longest, so that no scope keeps the others
+        waiting."""
         if not self._scopes:
             self._newest = {}
             self._work.clear()
@@ -228,7 +228,7 @@ class PendingVectors:
                 deferred.discard(row.id)
 
     def _put_back(self, scope: Scope, deferred: set[str]) -> None:
-        """At the end of the row."""
+        """Put a scope back, at the end of the row."""
         self._scopes[scope] = self._scopes.pop(scope, set()) | deferred
         self._idle.clear()
         self._work.set()
@@ -238,8 +238,9 @@ Vector = NDArray[np.float32]
 
 
 class MemorySaving:
-    """One per process. `patience`: seconds that vectors are waited for, None: as long as it takes.
-    `strict`: what somebody saves needs its vector, however long that takes."""
+    """Saves memories with their vectors; one per process. `patience`: seconds that vectors are
+    waited for, None: as long as it takes. `strict`: what somebody saves needs its vector, however
+    long that takes."""
 
     def __init__(
         self,
@@ -269,7 +270,7 @@ class MemorySaving:
             self._pending.start()
 
     async def join(self) -> None:
-        """Until every memory has its vector."""
+        """Wait until every memory has its vector."""
         if self._pending is not None:
             await self._pending.join()
 
@@ -285,13 +286,13 @@ class MemorySaving:
     # -- duplicates --------------------------------------------------------------------------
 
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:
-        """Stored memories that a new text comes close to, the best first."""
+        """Return the stored memories that a new text comes close to, best first."""
         return await self._duplicates.near(scope, text, vector)
 
     async def keep_updates(
         self, scope: Scope, memory: Memory, near: Sequence[NearMemory]
     ) -> Memory:
-        """Keep which memories one may replace, and tell them."""
+        """Keep which older memories a memory may replace, and return it with them."""
         updates = [each for each in possible_updates(near) if each.id != memory.id]
         if not updates:
             return memory
@@ -299,7 +300,7 @@ class MemorySaving:
         return replace(memory, conflicting=True, updates=tuple(updates))
 
     async def corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
-        """Tombstones of texts that a new one comes close to."""
+        """Return the tombstones of texts that a new one comes close to."""
         return await self._duplicates.corrected(scope, text)
 
     def says_the_same(
@@ -315,16 +316,16 @@ class MemorySaving:
     # -- vectors -----------------------------------------------------------------------------
 
     async def vectors_to_save(self, texts: Sequence[str]) -> Sequence[Vector | None]:
-        """Embed what somebody saves now: `EmbedderUnavailable` where the setting `strict_embedding`
-        asks for vectors and they do not come."""
+        """Embed what somebody saves now. Raises `EmbedderUnavailable` where the setting
+        `strict_embedding` asks for vectors and they do not come."""
         return await self.vectors(texts, strict=self._strict)
 
     async def vectors(
         self, texts: Sequence[str], *, strict: bool = False, patience: float | None = None
     ) -> Sequence[Vector | None]:
-        """One a text; None where the embedder is not there, or not quick enough. `strict`: then
-        `EmbedderUnavailable`, where there is one at all. `patience`: seconds, instead of those that
-        a save waits."""
+        """Embed texts and return one vector for each; None where the embedder is not there, or not
+        quick enough. `strict`: then `EmbedderUnavailable`, where there is one at all. `patience`:
+        seconds, instead of those that a save waits."""
         if self._embedder is None or not texts:
             return [None] * len(texts)
         vectors = await self._search.embed(texts, patience or self._patience)
@@ -356,14 +357,14 @@ class MemorySaving:
         self._watch.wake(scope)
 
     def without_vectors(self, scope: Scope, deferred: str | None = None) -> None:
-        """A scope has memories without vectors, which are to follow. `deferred`: the id of one that
-        is to be looked at for duplicates then."""
+        """Note that a scope has memories without vectors, which are to follow. `deferred`: the id
+        of one that is to be looked at for duplicates then."""
         if self._pending is not None:
             self._pending.submit(scope, deferred)
 
     def stored_without_vectors(self, scope: Scope) -> None:
-        """Memories were stored, many at once: their vectors follow, and whoever watches the scope
-        is told."""
+        """Note that many memories were stored at once: their vectors follow, and whoever watches
+        the scope is told."""
         self.without_vectors(scope)
         self._watch.wake(scope)
 
@@ -380,7 +381,8 @@ class MemorySaving:
         return await self._store.count_without_vectors(scope, self._embedder.recipe)
 
     async def _settle(self, scope: Scope, memory: Memory) -> None:
-        """The check that a save could not wait for: the older of two counts."""
+        """Make up for the duplicate check that a save could not wait for: the older of two
+        counts."""
         vectors = await self._search.embed([memory.text], None)
         if vectors is None:
             return

@@ -1,4 +1,4 @@
-"""Whose a memory is. Every read and every write of a store names exactly one scope."""
+"""Define whose a memory is. Every read and every write of a store names exactly one scope."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def checked_id(value: object, name: str) -> str:
-    """An id that a caller chose. Raises `BadRequest` naming the field.
+    """Check an id that a caller chose, and return it. Raises `BadRequest` naming the field.
 
     >>> checked_id("550e8400-e29b", "chatId")
     '550e8400-e29b'

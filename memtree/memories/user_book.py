@@ -1,5 +1,4 @@
-"""Keep what a user has beside the memories themselves: groups, settings, and the plan of its
-tenant."""
+"""Keep what a user has beside the memories: groups, settings, and the plan of the tenant."""
 
 from __future__ import annotations
 
@@ -44,9 +43,9 @@ class _Known(NamedTuple):
 
 
 class RecentSettings:
-    """Remembers what users have switched on, as of a moment ago: it is asked for with every
-    chat request, so it costs those who have no memories next to nothing. `effective` asks the
-    store, which has `patience` seconds."""
+    """Remembers for a moment what users have switched on. Every chat request asks for it, so it
+    costs those who have no memories next to nothing. `effective` asks the store, which has
+    `patience` seconds."""
 
     def __init__(
         self,
@@ -61,8 +60,8 @@ class RecentSettings:
         self._known: OrderedDict[Scope, _Known] = OrderedDict()
 
     async def of(self, scope: Scope) -> UserSettings:
-        """Return the settings as they were at most two seconds ago; while the store fails as they
-        were last, and for who was never met as they are at first: all is off."""
+        """Return the settings as they were at most two seconds ago. While the store fails, they are
+        the last known ones, and for a user never met the first ones: all is off."""
         known = self._known.get(scope)
         if known is not None and self._clock.monotonic() < known.until:
             return known.settings
@@ -77,7 +76,7 @@ class RecentSettings:
         return settings
 
     def forget(self, scope: Scope) -> None:
-        """They were changed here: the next request asks the store."""
+        """Forget the settings, which were changed here: the next request asks the store."""
         self._known.pop(scope, None)
 
 
@@ -156,7 +155,7 @@ class UserBook:
         return await self._store.plan(tenant)
 
     async def set_plan(self, tenant: str, plan: str) -> None:
-        """For whoever runs the server. Raises `BadRequest`."""
+        """Set the plan of a tenant, for whoever runs the server. Raises `BadRequest`."""
         if plan not in PLANS:
             raise BadRequest(f"plan must be one of {', '.join(PLANS)}", param="plan")
         await self._store.set_plan(tenant, plan)
@@ -164,7 +163,8 @@ class UserBook:
     # -- groups --------------------------------------------------------------------------------
 
     async def add_group(self, scope: Scope, draft: GroupDraft) -> MemoryGroup:
-        """Raises `BadRequest`, `SecretRejected`, and `Conflict` where there are too many."""
+        """Add a group. Raises `BadRequest`, `SecretRejected`, and `Conflict` where there are too
+        many."""
         now = self.clock.now()
         group = MemoryGroup(
             self._new_id(),
@@ -177,15 +177,15 @@ class UserBook:
         return await self._store.add_group(scope, group, self._most)
 
     async def groups(self, scope: Scope) -> list[MemoryGroup]:
-        """Oldest first."""
+        """Return the groups, oldest first."""
         return await self._store.groups(scope)
 
     async def group(self, scope: Scope, id_: str) -> MemoryGroup:
-        """Raises `NotFound`."""
+        """Return a group. Raises `NotFound`."""
         return await self._store.group(scope, id_)
 
     async def change_group(self, scope: Scope, id_: str, change: GroupChange) -> MemoryGroup:
-        """Raises `NotFound`, and as `add_group` does."""
+        """Change a group. Raises `NotFound`, and as `add_group` does."""
         checked = GroupChange(
             None if change.title is None else _title(change.title),
             None if change.description is None else _description(change.description),
@@ -204,15 +204,16 @@ class UserBook:
         return MembersAdded(added, await self._unknown(scope, refs))
 
     async def remove_members(self, scope: Scope, id_: str, refs: Sequence[MemoryRef]) -> int:
-        """How many were in it. Raises `NotFound` without the group."""
+        """Remove members, and return how many were in the group. Raises `NotFound` without the
+        group."""
         return await self._store.remove_members(scope, id_, refs)
 
     async def groups_of(self, scope: Scope, ids: Collection[str]) -> Mapping[str, list[str]]:
-        """By id of a memory, the ids of its groups, oldest group first."""
+        """Return, by id of a memory, the ids of its groups, oldest group first."""
         return await self._store.groups_of(scope, ids)
 
     async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
-        """By id of a memory, the ids of those that say the same, and for which it stands."""
+        """Return, by id of a memory, the ids of those that say the same and for which it stands."""
         return await self._store.twins(scope, ids)
 
     async def _unknown(self, scope: Scope, refs: Sequence[MemoryRef]) -> tuple[MemoryRef, ...]:
@@ -240,7 +241,7 @@ def _title(text: str) -> str:
 
 
 def _description(text: str) -> str:
-    """Empty where nothing is said."""
+    """Check a description; "" where nothing is said."""
     return checked_text(text, MAX_DESCRIPTION_CHARS, "description") if text.strip() else ""
 
 

@@ -1,7 +1,6 @@
-"""Values of user memories: groups, a user's settings, and the plan of a tenant.
+"""Define groups, a user's settings and the plan of a tenant, and the ports of their store.
 
-Port of a store of user memories, beyond `MemoryStore`. Every method is about one scope (plans:
-one tenant), and raises as those of `MemoryStore` do.
+Every method is about one scope (plans: one tenant), and raises as those of `MemoryStore` do.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class MemoryGroup:
 
 @dataclass(frozen=True, slots=True)
 class GroupChange:
-    """Change of a group; None: it stays. `category` "": it has none any more."""
+    """A change of a group; None: it stays. `category` "": it has none any more."""
 
     title: str | None = None
     description: str | None = None
@@ -46,8 +45,8 @@ class GroupChange:
 
 @dataclass(frozen=True, slots=True)
 class UserSettings:
-    """Switches of a user. `save`: memories are extracted from conversations, and stand beside them;
-    None: the user has not said, and what holds for all decides. `history`: snapshots of
+    """The switches of a user. `save`: memories are extracted from conversations, and stand beside
+    them; None: the user has not said, and what holds for all decides. `history`: snapshots of
     conversations are kept. `top_k`: memories beside a message, at most; `threshold`: the relevance
     that they need."""
 
@@ -59,7 +58,7 @@ class UserSettings:
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """None: it stays."""
+    """A change of settings; None: it stays."""
 
     save: bool | None = None
     history: bool | None = None
@@ -73,21 +72,21 @@ class MemoryGroups(Protocol):
     change of a memory."""
 
     async def add_group(self, scope: Scope, group: MemoryGroup, most: int) -> MemoryGroup:
-        """`Conflict` where the scope has `most` groups already."""
+        """Add a group; `Conflict` where the scope has `most` groups already."""
         ...
 
     async def groups(self, scope: Scope) -> list[MemoryGroup]:
-        """Oldest first."""
+        """Return the groups, oldest first."""
         ...
 
     async def group(self, scope: Scope, id_: str) -> MemoryGroup:
-        """Raises `NotFound`."""
+        """Return a group. Raises `NotFound`."""
         ...
 
     async def change_group(
         self, scope: Scope, id_: str, change: GroupChange, at: float
     ) -> MemoryGroup:
-        """Raises `NotFound`."""
+        """Change a group. Raises `NotFound`."""
         ...
 
     async def delete_group(self, scope: Scope, id_: str) -> bool:
@@ -100,17 +99,19 @@ class MemoryGroups(Protocol):
         ...
 
     async def remove_members(self, scope: Scope, id_: str, refs: Sequence[MemoryRef]) -> int:
-        """How many were in it. `NotFound` without the group."""
+        """Remove members, and return how many were in the group. `NotFound` without the group."""
         ...
 
     async def groups_of(self, scope: Scope, ids: Collection[str]) -> Mapping[str, list[str]]:
-        """By id of a memory, the ids of its groups, oldest group first; without those in none."""
+        """Return, by id of a memory, the ids of its groups, oldest group first; without those in
+        none."""
         ...
 
 
 class UserSettingsStore(Protocol):
     async def settings(self, scope: Scope) -> UserSettings:
-        """The defaults where nothing was ever changed; then nothing is stored either."""
+        """Return the settings; the defaults where nothing was ever changed, and then nothing is
+        stored either."""
         ...
 
     async def change_settings(self, scope: Scope, change: SettingsChange) -> UserSettings: ...
@@ -118,7 +119,7 @@ class UserSettingsStore(Protocol):
 
 class Plans(Protocol):
     async def plan(self, tenant: str) -> str:
-        """`PLAN` where none was set."""
+        """Return the plan of a tenant; `PLAN` where none was set."""
         ...
 
     async def set_plan(self, tenant: str, plan: str) -> None: ...
@@ -139,7 +140,7 @@ class ExtractedMessages(Protocol):
     was deleted does not come back. A digest says nothing of the text to who does not have it."""
 
     async def extracted(self, scope: Scope, digests: Collection[bytes]) -> set[bytes]:
-        """Those of these digests that are done."""
+        """Return those of these digests that are done."""
         ...
 
     async def add_extracted(

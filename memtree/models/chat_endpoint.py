@@ -9,7 +9,7 @@ A few calls at once, within limits per minute. What the server demands in answer
 slow down, leave this parameter out, think less) is applied to all. No part of a text or a key is
 logged or put into an error.
 
-Importing this file costs a second and 50 MB (the SDK), so it is imported only where it is used.
+Importing this module costs a second and 50 MB (the SDK), so it is imported only where it is used.
 """
 
 from __future__ import annotations

@@ -1,27 +1,23 @@
-"""This file runs the packaged models in threads of its own, and makes of them the embedder of
-memories.
-
-The local embedder: a packaged model on onnxruntime, two threads, no network.
+"""Run the packaged models on onnxruntime in threads of their own, as embedders without a network.
 
     embedder = LocalEmbedder(threads=2)
     rows = await embedder.embed(["def parse(line): ...", ""])   # (2, 384); the second row is zero
     query = await embedder.embed_query("where do we parse lines?")   # (384,)
 
-The models themselves are all-MiniLM-L6-v2 (`minilm.py`), for English, and the multilingual sentence
-encoder (`sentence_encoder.py`); this file schedules their threads. Passages run on threads of low
-priority, a few at a time; queries have threads of their own and never wait for passages.
-
-Passages and the storage of vectors are defined elsewhere (`memtree.ranking.vectors`).
-
-The embedder of memories: the multilingual model, and in English the English one beside it.
-
     embedder = MemoryEmbedder(LocalEmbedder(), LocalEmbedder(MULTILINGUAL))
     rows = await embedder.embed(["User is blind.", "Nutzer ist blind."])     # (2, 896), unit rows
 
-A row is the vectors of both models, one behind the other; in other languages, of which the English
-model knows little, its part is zero. So texts of any two languages are compared by the multilingual
-one, and two English texts by the mean of both, which finds more than either
+The models themselves are all-MiniLM-L6-v2 (`minilm.py`), for English, and the multilingual sentence
+encoder (`sentence_encoder.py`). Passages run on two threads of low priority, a few at a time;
+queries have threads of their own and never wait for passages.
+
+Memories are embedded by the multilingual model, and in English by the English one beside it. A row
+is the vectors of both models, one behind the other; in other languages, of which the English model
+knows little, its part is zero. So texts of any two languages are compared by the multilingual one,
+and two English texts by the mean of both, which finds more than either
 (docs/decisions/0096-memories-in-every-language.md).
+
+Passages and the storage of vectors are defined elsewhere (`memtree.ranking.vectors`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""MiniLM as a graph of int8 matrix products, built from the packaged file's weights at load time,
-with the parts of the ONNX file format that this needs.
+"""Build MiniLM as a graph of int8 matrix products, at load time, from the packaged file's weights.
+
+The parts of the ONNX file format that this needs are here, too.
 
     weights = read_weights(memoryview(data))          # name to array; views, nothing is copied
     graph = Graph()

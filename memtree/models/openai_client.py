@@ -1,25 +1,19 @@
-"""This file configures the client of the `openai` SDK, and makes one call of a chat endpoint with
-it.
+"""Configure the client of the `openai` SDK, and make one call of a chat endpoint with it.
 
-The `openai` SDK's client, configured to send a server only what it needs.
-
-Settings that the SDK finds in the environment (keys, organisation, proxies, extra headers) are not
-used; redirects are not followed, since text and key are for this server alone. The size of an
-answer is limited after decompression, so that a broken server cannot exhaust the memory.
-
-Importing this file costs half a second and 25 MB (the SDK).
-
-One call of `POST {base}/chat/completions`: send messages, read the reply.
-
-    reply = await ChatClient(url, key).ask(body, seconds=120)
+    reply = await ChatClient(url, key).ask(body, seconds=120)   # POST {base}/chat/completions
     reply.text, reply.cut, reply.usage
 
-Every failure is one of four errors, which differ in what to do next: `CallRefused` (ask in another
-form), `ServerBusy` and `BrokenReply` (retry later), `CallDenied` (much later). The body of an error
-is searched for the parameter that it names, and is never logged or shown: some servers quote the
-text that they refuse.
+The client sends a server only what it needs. Settings that the SDK finds in the environment (keys,
+organisation, proxies, extra headers) are not used; redirects are not followed, since text and key
+are for this server alone. The size of an answer is limited after decompression, so that a broken
+server cannot exhaust the memory.
 
-Retries and rate limits are in `chat_endpoint.py`.
+Every failure of a call is one of four errors, which differ in what to do next: `CallRefused` (ask
+in another form), `ServerBusy` and `BrokenReply` (retry later), `CallDenied` (much later). The body
+of an error is searched for the parameter that it names, and is never logged or shown: some servers
+quote the text that they refuse. Retries and rate limits are in `chat_endpoint.py`.
+
+Importing this module costs half a second and 25 MB (the SDK).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The remote embedder: an OpenAI-compatible embeddings endpoint.
+"""Embed with a remote server: any OpenAI-compatible embeddings endpoint.
 
     embedder = RemoteEmbedder("http://localhost:11434/v1", "bge-m3")
     await embedder.warm_up()                                    # learns dimensions and threshold
@@ -13,11 +13,6 @@ and BM25 can rank without vectors.
 A server that is down at first may start later. If `dimensions` are not given, they are unknown
 until then: they are 0, queries fail at once, and a probe or background work determines them.
 
-Calls are made in `embedding_endpoint.py`.
-
-Importing this file costs half a second and 25 MB (the SDK), so it is imported only where it is
-used.
-
 From which cosine on a model's vectors mean that texts are related is measured, since models differ:
 unrelated texts have a cosine of 0.03 with MiniLM, about 0.1 with text-embedding-3 and over 0.7 with
 ada-002 or E5. So eight questions and the passages that answer them are embedded; each question with
@@ -28,6 +23,9 @@ messages with unrelated memories.
 
     measured_relevance(questions, passages)           # MiniLM: floor 0.03, answers 0.55: 0.376
     measured_scale(pairs, messages, memories)         # MiniLM: chance 0.36, strong 0.74
+
+Calls are made in `embedding_endpoint.py`. Importing this module costs half a second and 25 MB (the
+SDK), so it is imported only where it is used.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""Declares the ports of stores: conversations, trees, plans of epochs, claims, tallies, retention
-and access keys.
-
-Port of a store that lists the conversations of a tenant.
+"""Declares the ports of stores: conversations, trees, plans, claims, tallies, retention and keys.
 
 A *conversation* is an address that no other stored address continues: a growing chat is one, two
-branches of a chat are two.
-
-Ports of stores: trees, plans of epochs, claims, tallies, retention and access keys.
+branches of a chat are two. Plans are those of epochs; keys give access.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """Declares the ports of indexing: who runs stage 1, and the queues of stages 2 and 3.
 
-Ports of stage 1: what runs it off the event loop, and other processes on the same store.
+`Builder` runs stage 1 off the event loop. `Peers` are the other processes on the same store. If two
+proxies get the same long history at once, both would spend its seconds of stage 1: with the lock of
+`Peers` one does, and the others wait for it and read the result. And when one process deletes data,
+the others must drop it from their caches. No answer depends on this: a process that is alone, or
+cannot reach the others, does everything by itself.
 
-If two proxies get the same long history at once, both would spend its seconds of stage 1: with the
-lock of `Peers` one does, and the others wait for it and read the result. And when one process
-deletes data, the others must drop it from their caches. No answer depends on this: a process that
-is alone, or cannot reach the others, does everything by itself.
-
-Queues of background work: embeddings (stage 2) and summaries (stage 3).
+The queues hold background work: embeddings (stage 2) and summaries (stage 3).
 """
 
 from __future__ import annotations

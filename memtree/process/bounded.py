@@ -1,11 +1,10 @@
-"""Bounded maps, and the bytes that the caches of a process may take.
+"""Bounds what a process remembers: the rows of its maps, and the bytes of its caches.
 
-Bounded maps for what a process remembers of its newest tenants, requests or models, so that no
+Maps hold what it remembers of its newest tenants, requests or models. They are bounded, so that no
 client can exhaust the memory with invented names.
 
-Limits, in bytes, of the caches of posted conversations: shares of one setting.
-
-No answer depends on these caches, so a share that is too small costs time and changes nothing else.
+The caches of posted conversations have limits in bytes: shares of one setting (`CacheLimits`). No
+answer depends on these caches, so a share that is too small costs time and changes nothing else.
 The shares are proportional to what a process holds for conversations of a million tokens
 (docs/decisions/archive.md#0038). Indexes of saved memories have a setting of their own.
 """

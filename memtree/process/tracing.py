@@ -1,10 +1,10 @@
 """Report the steps of a request to its tracer; without one nothing is measured.
 
 The use case names its steps, and knows no clock: the tracer has one, and turns the steps into
-times, spans and names in log lines (`memtree_proxy/http`). It is kept in a context
-variable, so that threads and tasks of a request find it, and functions do not have to pass it on.
+times, spans and names in log lines (`memtree_proxy/http`). It is kept in a context variable, so
+that threads and tasks of a request find it, and functions do not have to pass it on.
 
-    with steps.step("look_up"):
+    with tracing.step("look_up"):
         covered = await covering(store, posted)
 """
 

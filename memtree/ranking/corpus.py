@@ -1,23 +1,18 @@
-"""Keeps the passages of one history as arrays, ready to rank, with their speakers and their
-sketches.
+"""Keep the passages of one history as arrays, ready to rank, with their speakers and sketches.
 
-Minhash sketches of passages: which passages share nearly all their terms.
+A corpus is a value, kept between requests. It grows with its history: for a turn, another one is
+made that shares the arrays and has the leaves that became final, and only these are unpacked.
+Messages not yet in a final leaf are in the one of their request alone (`with_open`).
 
-A passage has four numbers, each the least value of one hash over its terms. Two passages of Jaccard
-similarity J agree in each number with probability J, so a passage and a version of it with a
-changed line nearly always agree in one. Sketches are made from term statistics; no text is read.
-Source: Broder, "On the resemblance and containment of documents", 1997.
+Minhash sketches tell which passages share nearly all their terms. A passage has four numbers, each
+the least value of one hash over its terms. Two passages of Jaccard similarity J agree in each
+number with probability J, so a passage and a version of it with a changed line nearly always agree
+in one. Sketches are made from term statistics; no text is read. Source: Broder, "On the resemblance
+and containment of documents", 1997.
 
-Count the speakers of a transcript, and find what one of them says.
-
-A question that names a speaker is mostly answered by that speaker's messages, while the name itself
-stands in all of these and in every greeting, and so does not distinguish them.
-
-The passages of one history as arrays, ready to rank: a value, kept between requests.
-
-A corpus grows with its history: for a turn, another one is made that shares the arrays and has the
-leaves that became final, and only these are unpacked. Messages not yet in a final leaf are in the
-one of their request alone (`with_open`).
+The speakers of a transcript are counted, to find what one of them says: a question that names a
+speaker is mostly answered by that speaker's messages, while the name itself stands in all of these
+and in every greeting, and so does not distinguish them.
 """
 
 from __future__ import annotations
@@ -228,7 +223,7 @@ class Corpus:
         self.sketches: Sketches = np.empty((HASHES, 0), np.uint32)
         self._sketch_index = SketchIndex(self.sketches)
         self.dimensions = dimensions
-        self._messages = 0
+        self.messages = 0  # that final leaves hold completely
         self.final_leaves = 0
         self.ruled: list[int] = []  # leaves with standing rules
         self._vectors = VectorRows(dimensions)
@@ -285,17 +280,12 @@ class Corpus:
     def leaf(self) -> Ints:
         return self._column(5)
 
-    @property
-    def messages(self) -> int:
-        """Number of messages that final leaves hold completely."""
-        return self._messages
-
     def extended(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> Corpus:
         """Return the corpus with further final leaves."""
         if not leaves:
             return self
         grown = self._with(leaves, places)
-        grown._messages = places[-1].end
+        grown.messages = places[-1].end
         grown.final_leaves = len(grown.leaves)
         grown.lexicon = grown.lexicon.settled()
         if len(grown) - self._sketch_index.covered > UNINDEXED:
@@ -380,7 +370,7 @@ class Corpus:
             segments[passages] = np.diff(firsts, append=len(rows))
             has_vector[passages] = True
         every = np.concatenate([centred for _, centred, _ in parts]) if parts else np.zeros(1)
-        counts = self._of_message(segments)
+        counts = np.bincount(self.message, weights=segments).astype(np.int32)[self.message]
         return SegmentCosines(nearest, meaning, has_vector, counts, float(every.std()), parts)
 
     def _vectored_parts(self) -> Iterator[tuple[slice, Matrix, Ints]]:
@@ -390,11 +380,6 @@ class Corpus:
         for index, (rows, counts) in self._ahead.items():
             if len(counts):
                 yield slice(self._firsts[index], self._firsts[index + 1]), rows, _starts(counts)
-
-    def _of_message(self, numbers: Ints) -> Ints:
-        """Return for each passage the sum of `numbers`, one per passage, over its whole message."""
-        sums = np.bincount(self.message, weights=numbers).astype(np.int32)
-        return np.asarray(sums[self.message])
 
 
 def _starts(counts: Ints) -> Ints:

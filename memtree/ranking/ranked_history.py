@@ -1,8 +1,4 @@
-"""Ranks the passages of a history for a query.
-
-A history with the ranking of its passages for a query.
-
-Rank the passages of a history for a query: the single place where the parts are combined.
+"""Rank the passages of a history for a query: the single place where the parts are combined.
 
 The scores are words (BM25) and meaning (the nearest segment's centred cosine, less what its number
 of segments reaches by chance), both smoothed over neighbours and fused by rank.

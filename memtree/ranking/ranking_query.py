@@ -1,5 +1,8 @@
-"""Choose what the passages of a history are ranked for: the user's newest words, and in an agent
-loop also what the agent said and called last; never the output of a tool."""
+"""Choose what the passages of a history are ranked for.
+
+That is the user's newest words, and in an agent loop also what the agent said and called last;
+never the output of a tool.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ def query_of(history: History, given: str | None = None) -> Query:
     request = next(requests, -1)
     newest = ends(history.view(request).own) if request >= 0 else ""
     if is_acknowledgement(newest):  # only then are older requests looked for
-        request = next((at for at in requests if not _acknowledges(history, at)), -1)
+        own = (at for at in requests if not is_acknowledgement(history.view(at).text))
+        request = next(own, -1)
     if all(fact.answers is None for fact in history.facts[request + 1 :]):
         return Query.of(newest)
     text = ends(history.view(request).own) if request >= 0 else ""
@@ -63,10 +67,6 @@ def ends(text: str, reach: int = REACH) -> str:
 
 def _backwards(history: History, after: int = -1) -> Iterator[int]:
     return iter(range(len(history) - 1, after, -1))
-
-
-def _acknowledges(history: History, at: int) -> bool:
-    return is_acknowledgement(history.view(at).text)
 
 
 def _said(history: History, at: int) -> str:

@@ -1,7 +1,4 @@
-"""Puts an embedder's cosine on a scale that means the same for every embedder, and removes what all
-texts of a language share.
-
-Relevance: an embedder's cosine on a scale that means the same for every embedder.
+"""Put an embedder's cosines on a scale that means the same for every embedder and language.
 
 Cosines of different models are not comparable: 0.5 may be a match for one and noise for another. So
 two cosines are measured for each embedder and kept beside its recipe: `chance`, which the best of
@@ -16,9 +13,8 @@ form. `scripts/calibrate_relevance.py` measures all three with any embedder.
     >>> scale.relevance(-0.2)
     0.0
 
-Remove from cosines what all texts of a language share in an embedder's space.
-
-An embedder trained on English puts all German sentences near each other, and those that begin with
+`Background` removes from cosines what all texts of a language share in an embedder's space. An
+embedder trained on English puts all German sentences near each other, and those that begin with
 "The user" nearer still. So the mean of a background of everyday sentences is subtracted, and their
 first principal components are projected out: the rest tells what a text is about. The scale of such
 cosines is measured on the background sentences, which are unrelated to each other, so that a

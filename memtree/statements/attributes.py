@@ -1,5 +1,7 @@
-"""Read what a sentence says of a person that they have one of at a time: home, employer, diet, an
-editor. The first person and the form of notes are read into the same.
+"""Read what a sentence says of a person that they have one of at a time.
+
+That is a home, an employer, a diet, an editor. The first person and the form of notes are read into
+the same.
 
     >>> attributes("I don't live in Graz any more.")
     (Attribute(what='home', value='Graz', denied=True, ended=True, language='en'),)

@@ -1,41 +1,36 @@
-"""Reads the dates of a sentence, and finds what a user's calendar would hold.
+"""Read the dates of a sentence, and tell what a user's calendar and diary would hold.
 
-Dates in sentences, by rules of our own: days, months, weekdays, and what is counted from today.
-
-The general parsers find a date in "I may go", "line 1200" and "version 2.1". Here a number is one
-only beside the name of a month, or in a form that nothing else has, and a word that is a month as
-well as something else ("may", "march", "mars") only where its neighbours leave no doubt. A day is
-resolved where the sentence and the day it was said give exactly one; everything else keeps
-its words.
+Dates are read by rules of our own: days, months, weekdays, and what is counted from today. The
+general parsers find a date in "I may go", "line 1200" and "version 2.1". Here a number is one only
+beside the name of a month, or in a form that nothing else has, and a word that is a month as well
+as something else ("may", "march", "mars") only where its neighbours leave no doubt. A day is
+resolved where the sentence and the day it was said give exactly one; everything else keeps its
+words.
 
     >>> from datetime import date
     >>> [found.day for found in dates("I may fly on May 5, 2026 or in 3 days.", date(2026, 3, 2))]
     [datetime.date(2026, 5, 5), datetime.date(2026, 3, 5)]
 
-The forms that dates have, and what each is read as.
+A calendar would hold appointments, deadlines, journeys, and what recurs every week (`is_schedule`).
+They are told by a date beside an event of the user's ("my dentist appointment is on March 15"), a
+plan ("I'm moving to Lisbon in June") or a habit ("I have yoga every Tuesday"). What is over is no
+schedule.
 
-Find what a user's calendar would hold: appointments, deadlines, journeys, what recurs every
-week.
-
-Told by a date beside an event of the user's ("my dentist appointment is on March 15"), a plan ("I'm
-moving to Lisbon in June") or a habit ("I have yoga every Tuesday"). What is over is no schedule.
+    >>> is_schedule("My flight is next Friday.", date(2026, 3, 2))
+    True
 
 Such a memory does not expire by itself. After its day it is still true that the exam was on March
 15, and who asks "when was my exam?" must get an answer; newer memories rank above it. So the stored
 text keeps the words, and where these count from the day they were said, that day stands behind
-them: `with_day`.
+them (`with_day`).
 
-    >>> from datetime import date
-    >>> is_schedule("My flight is next Friday.", date(2026, 3, 2))
-    True
     >>> with_day("User's flight is next Friday", date(2026, 3, 2))
     "User's flight is next Friday (said 2026-03-02)"
 
-Find what happened in a user's life on a day that they name: "we went to Rome last summer".
-
-A day makes it worth keeping: who tells when something was will ask when it was. What was done to
-files, tests and servers has its days as well and is nobody's life, so words of work with a machine
-speak against it.
+A diary would hold what happened in a user's life on a day that they name (`is_event`): "we went to
+Rome last summer". A day makes it worth keeping: who tells when something was will ask when it was.
+What was done to files, tests and servers has its days as well and is nobody's life, so words of
+work with a machine speak against it.
 
     >>> is_event("I adopted a puppy last week.")
     True
@@ -110,16 +105,8 @@ def _one_of(names: Iterable[str]) -> str:
     return alternation(map(re.escape, names))
 
 
-@dataclass(frozen=True, slots=True)
-class DateRule:
-    pattern: re.Pattern[str]
-    read: Callable[[re.Match[str], date | None], DateMention | None]
-
-
-def _rule(
-    section: str, read: Callable[[re.Match[str], date | None], DateMention | None]
-) -> DateRule:
-    return DateRule(_DATA.pattern(section, re.IGNORECASE, shaped=_with_names), read)
+# Reads a match; the date is the day the text was said.
+_Reader = Callable[[re.Match[str], date | None], DateMention | None]
 
 
 def _mention(match: re.Match[str], kind: DateKind, day: date | None = None) -> DateMention:
@@ -238,10 +225,6 @@ def _weekday(match: re.Match[str], said: date | None) -> DateMention | None:
 _PLURAL = _DATA.pattern("plural", re.IGNORECASE)
 
 
-def _recurring(match: re.Match[str], said: date | None) -> DateMention | None:
-    return _mention(match, DateKind.RECURRING)
-
-
 def _short_weekday(match: re.Match[str], said: date | None) -> DateMention | None:
     name = match["weekday"] or match["alone"]
     return _mention(match, DateKind.WEEKDAY) if name[0].isupper() else None
@@ -288,36 +271,33 @@ def _quarter(match: re.Match[str], said: date | None) -> DateMention | None:
     return _mention(match, DateKind.MONTH) if "Q" in match.group() else None
 
 
-def _time(match: re.Match[str], said: date | None) -> DateMention | None:
-    return _mention(match, DateKind.TIME)
-
-
-RULES = (
-    _rule("rule_iso", _iso),
-    _rule("rule_numbers", _numbers),
-    _rule("rule_month_and_day", _month_and_day),
-    _rule("rule_day_and_month", _month_and_day),
-    _rule("rule_month_day", _named),
-    _rule("rule_day_month", _named),
-    _rule("rule_day_short_month", _named),
-    _rule("rule_ordinal_of_month", _day_of_month),
-    _rule("rule_the_nth", _from_today),
-    _rule("rule_unspaced_weekday", _recurring),
-    _rule("rule_unspaced_day", _day_of_month),
-    _rule("rule_quarter", _quarter),
-    _rule("rule_month_alone", _month),
-    _rule("rule_weekday", _weekday),
-    _rule("rule_short_weekday", _short_weekday),
-    _rule("rule_holiday", _day_of_month),
-    _rule("rule_from_today", _from_today),
-    _rule("rule_near_today", _from_today),
-    _rule("rule_counted", _counted),
-    _rule("rule_counted_from_now", lambda match, said: _mention(match, DateKind.RELATIVE)),
-    _rule("rule_time", _time),
+_READERS: tuple[tuple[str, _Reader], ...] = (
+    ("rule_iso", _iso),
+    ("rule_numbers", _numbers),
+    ("rule_month_and_day", _month_and_day),
+    ("rule_day_and_month", _month_and_day),
+    ("rule_month_day", _named),
+    ("rule_day_month", _named),
+    ("rule_day_short_month", _named),
+    ("rule_ordinal_of_month", _day_of_month),
+    ("rule_the_nth", _from_today),
+    ("rule_unspaced_weekday", lambda match, said: _mention(match, DateKind.RECURRING)),
+    ("rule_unspaced_day", _day_of_month),
+    ("rule_quarter", _quarter),
+    ("rule_month_alone", _month),
+    ("rule_weekday", _weekday),
+    ("rule_short_weekday", _short_weekday),
+    ("rule_holiday", _day_of_month),
+    ("rule_from_today", _from_today),
+    ("rule_near_today", _from_today),
+    ("rule_counted", _counted),
+    ("rule_counted_from_now", lambda match, said: _mention(match, DateKind.RELATIVE)),
+    ("rule_time", lambda match, said: _mention(match, DateKind.TIME)),
+)
+RULES = tuple(
+    (_DATA.pattern(section, re.IGNORECASE, shaped=_with_names), read) for section, read in _READERS
 )
 
-
-__all__ = ["DateKind", "DateMention", "dates"]
 
 READ = 20_000  # characters of a text that are searched
 _WORD = re.compile(r"[^\W\d_]+")
@@ -331,9 +311,9 @@ def dates(text: str, said: date | None = None) -> list[DateMention]:
     if triggers().isdisjoint(tokens) and not _DIGIT.search(text):
         return []
     mentions: list[DateMention] = []
-    for rule in RULES:
-        for match in rule.pattern.finditer(text):
-            if mention := rule.read(match, said):
+    for pattern, read in RULES:
+        for match in pattern.finditer(text):
+            if mention := read(match, said):
                 mentions.append(mention)
     # Of two that overlap the earlier, then the longer.
     mentions.sort(key=lambda date_mention: (date_mention.start, -date_mention.end))
@@ -382,7 +362,10 @@ def is_schedule(sentence: str, said: date | None = None) -> bool:
     dated = [day for day in days if day.kind is not DateKind.TIME]
     if not dated:
         return False
-    planned = _PLAN.search(text) is not None and not all(_is_now(text, day) for day in dated)
+    # What is dated by "now" alone is a step of the session, more likely than an appointment.
+    planned = _PLAN.search(text) is not None and not all(
+        text[day.start : day.end].lower() in _NOW for day in dated
+    )
     return planned or _SET.search(text) is not None
 
 
@@ -396,11 +379,6 @@ def with_day(text: str, said: date | None, days: Iterable[DateMention] | None = 
         return text
     stop = "." if text.endswith(".") else ""
     return f"{text.removesuffix('.')} (said {said.isoformat()}){stop}"
-
-
-def _is_now(text: str, day: DateMention) -> bool:
-    """A step of the session, more likely than an appointment."""
-    return text[day.start : day.end].lower() in _NOW
 
 
 _EVENTS = WordFile("en", "memory_events")

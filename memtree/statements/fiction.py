@@ -1,8 +1,9 @@
-"""Stories, role-play, games, jokes and exercises: what a user writes there is true of nobody.
+"""Recognise fiction: what a user writes there is true of nobody.
 
-A play that began makes all later messages fiction (`is_role_play`), and some messages are a story
-as a whole (`is_made_up`). In other messages a sentence frames those around it: "In my story, ..."
-what follows, "that was a line of my character" what stands before.
+Fiction is stories, role-play, games, jokes and exercises. A play that began makes all later
+messages fiction (`is_role_play`), and some messages are a story as a whole (`is_made_up`). In other
+messages a sentence frames those around it: "In my story, ..." what follows, "that was a line of my
+character" what stands before.
 
     >>> said = ["i'm the ceo.", "that was a line of my character.", "i live in graz."]
     >>> framed(list(zip((0, 0, 1), said)))

@@ -1,8 +1,9 @@
-r"""Read what a sentence of the user asks of the memory itself: to forget something, to keep nothing
-of a message, to tell all that it holds. By rules, in the languages of extraction.
+r"""Read what a sentence of the user asks of the memory itself.
 
-A language is one file of words, `memory_forget`, which the shapes below join. Where a language has
-its verb at the end (Japanese) or sets no spaces (Chinese), the file has whole patterns.
+It may ask to forget something, to keep nothing of a message, or to tell all that is remembered.
+This is read by rules, in the languages of extraction. A language is one file of words,
+`memory_forget`, which the shapes below join. Where a language has its verb at the end (Japanese) or
+sets no spaces (Chinese), the file has whole patterns.
 
     >>> forgets("Please forget that I live in Graz, thanks.")
     'I live in Graz'

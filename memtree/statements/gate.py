@@ -1,4 +1,4 @@
-"""Gate that keeps a sentence from being a memory, whatever else it says."""
+"""Keep a sentence from being a memory, whatever else it says, and name the reason."""
 
 from __future__ import annotations
 

@@ -1,27 +1,27 @@
-"""Statements of people about themselves: which are worth keeping, and where they begin and end.
+"""Tell which statements of people about themselves are worth keeping, and where they stand.
 
-Other languages than English have a grammar each, the data file `memory_statements`, with patterns
-for statements that are kept, by their category, and for sentences that are none, by their reason.
-A pattern is for the beginning of a sentence in lower case.
-
-    >>> category_of("ich habe zwei katzen"), str(refused("ich bin so müde"))
-    ('fact', 'transient')
-
-Statements in English that are worth keeping: facts about who the user is and how they live, what
-they like and decided on, goals, and what is to be kept in mind by the user's own word.
-
-An English sentence in the form that the patterns of statements know: "I" is who speaks, also
-where it is "my wife Ingrid and I" or "we", and nothing is denied.
+In English these are facts about who the user is and how they live, what they like and decided on,
+goals, and what is to be kept in mind by the user's own word. The patterns know an English sentence
+in one form (`plain`): "I" is who speaks, also where it is "my wife Ingrid and I" or "we", and
+nothing is denied.
 
     >>> plain("me and my partner jo don't have a car")
     'i have a car'
     >>> plain("my flat doesn't have a balcony")
     'my flat has a balcony'
 
-Where in a sentence a statement of the user begins and ends.
+Other languages have a grammar each, the data file `memory_statements`, with patterns for statements
+that are kept, by their category, and for sentences that are none, by their reason. A pattern is for
+the beginning of a sentence in lower case.
 
->>> next(heads("i'm allergic to nuts, so what can i bake?"))
-"i'm allergic to nuts"
+    >>> category_of("ich habe zwei katzen"), str(refused("ich bin so müde"))
+    ('fact', 'transient')
+
+A statement may be a part of a sentence: `heads`, `later` and `spliced` find where it begins and
+ends.
+
+    >>> next(heads("i'm allergic to nuts, so what can i bake?"))
+    "i'm allergic to nuts"
 """
 
 from __future__ import annotations

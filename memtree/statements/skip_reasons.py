@@ -1,4 +1,4 @@
-"""Parts of a message that are no statement, and why."""
+"""Name the parts of a message that are no statement, and why."""
 
 from __future__ import annotations
 

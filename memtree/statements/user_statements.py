@@ -1,12 +1,10 @@
-r"""Reads what the user's own sentences of a message state, and names the parts that cannot be read.
+r"""Read what the user's own sentences of a message state, and which cannot be read, and why.
 
-The user's own sentences of a message, and those of them that cannot be read, with the reason.
+    >>> own_sentences("I live in Graz.\n> I live in Rome.\nMy PIN is 1234.").readable
+    [Span(start=0, end=15)]
 
->>> own_sentences("I live in Graz.\n> I live in Rome.\nMy PIN is 1234.").readable
-[Span(start=0, end=15)]
-
-Read what a message states of the user: one reader for memories and for whoever else asks what
-the user said of themselves.
+`read_statements` is one reader for memories and for whoever else asks what the user said of
+themselves.
 
     >>> [(each.category, each.who) for each in read_statements("I'm allergic to nuts.").statements]
     [('fact', 'user')]
@@ -269,14 +267,12 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Statemen
 def _category(lower: str) -> str:
     if grammar.is_preference(lower):
         return "preference"
-    if _is_fact(lower) or grammar.is_decision(lower) or grammar.is_event(lower):
+    other = plain(lower)
+    if grammar.is_fact(lower) or (other != lower and grammar.is_fact(other)):
+        return "fact"
+    if grammar.is_decision(lower) or grammar.is_event(lower):
         return "fact"
     return "general" if grammar.is_goal(lower) else ""
-
-
-def _is_fact(lower: str) -> bool:
-    other = plain(lower)
-    return grammar.is_fact(lower) or (other != lower and grammar.is_fact(other))
 
 
 def _stated(

@@ -40,7 +40,7 @@ _CONTEXT: Final = (
     "CREATE TABLE turns (tenant {small} NOT NULL, key {blob} NOT NULL, address {blob} NOT NULL,"
     " epoch {blob} NOT NULL, data {blob} NOT NULL, PRIMARY KEY ({turn_key}))",
     "CREATE INDEX turns_of_epochs ON turns (tenant, epoch)",
-    # A row marks a deletion whose bytes may still be in the database (`retention.scrub`).
+    # A row marks a deletion whose bytes may still be in the database (`Database.scrub`).
     "CREATE TABLE deletions (number {counter})",
     # Nodes that a process summarises now.
     "CREATE TABLE claims (tenant {small} NOT NULL, id {blob} NOT NULL, owner {text} NOT NULL,"

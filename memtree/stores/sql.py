@@ -1,7 +1,4 @@
-"""This file sends statements to either database, and has the base of the classes that implement
-ports by them.
-
-Send statements, to either database, and decode what they return.
+"""Send statements to either database, and base the classes that implement ports on them.
 
 A statement is written once. Its values are named, and four forms stand for many values:
 
@@ -13,13 +10,13 @@ A statement is written once. Its values are named, and four forms stand for many
 
 Functions over `Sql` are coroutines, because they await PostgreSQL's answers. SQLite answers at
 once: `finish` runs such a coroutine to its end in the thread of the connection. SQL functions that
-differ only in name between the databases are written with SQLite's name (`instr`).
+differ only in name between the databases are written with SQLite's name (`instr`). What a statement
+returns is decoded here, too.
 
-Base of the classes that implement ports: the database, the clock, and how a coroutine over `Sql`
-becomes a method.
-
-The functions and the class of a port share one file with their SQL (`context/`, `memories/`). A
-port with tables of its own gets its own class on `SqlPart`, and shares `store.database`.
+`SqlPart`, the base of the classes, has the database and the clock; `reading`, `writing` and
+`keeping` make a method of a coroutine over `Sql`. The functions and the class of a port share one
+file with their SQL (`context/`, `memories/`). A port with tables of its own gets its own class on
+`SqlPart`, and shares `store.database`.
 """
 
 from __future__ import annotations

@@ -1,16 +1,12 @@
-"""This file has the rows of conversations as every database stores them, and the rules of which
-rows need which others.
+"""Hold the rows of conversations for every back end, and the rules of which rows need which.
 
-Stored rows, the same in every back end: columns beside the encoded value.
+Pure: no I/O. A row, the same in every back end, has columns beside the encoded value.
+`NodeRow.children` repeats the children ids as one run of bytes, so that a tree can be walked
+without decoding it.
 
-Pure: no I/O. `NodeRow.children` repeats the children ids as one run of bytes, so that a tree can be
-walked without decoding it.
-
-Rules of which rows need which others: rows that must be stored before a write, and rows that a
-deletion leaves unneeded.
-
-Pure, over ids; shared by every back end. All descendants of a stored node are stored: `commit`
-requires the children of new nodes, and a collection keeps everything below the nodes that it keeps.
+The rules are over ids: which rows must be stored before a write, and which rows a deletion leaves
+unneeded. All descendants of a stored node are stored: `commit` requires the children of new nodes,
+and a collection keeps everything below the nodes that it keeps.
 
     addresses --> frontiers --> nodes --> nodes (children) <-- vectors, summaries, claims
     turns     --> epochs    --> nodes and summary versions that the plan names

@@ -1,8 +1,8 @@
 """Find anchors by rule: the words of a text that a summary must not lose or invent.
 
 Anchors are error names, paths, dates, identifiers, options, amounts, versions, quoted titles and
-proper nouns. Every anchor is a substring of the text. This file does not mask secrets (callers pass
-masked text) or know about roles.
+proper nouns. Every anchor is a substring of the text. Secrets are not masked here: callers pass
+masked text. Roles play no part.
 
     >>> anchors("In src/app.py parse_row raises KeyError since 2024-03-01, 12 % of rows.")
     ('KeyError', 'src/app.py', '2024-03-01', '12 %', 'parse_row')
@@ -198,7 +198,7 @@ def _names(text: str) -> Iterator[str]:
             continue
         name = match.group()
         first, _, rest = name.partition(" ")
-        if _without_apostrophe(first) in _starters():
+        if first.lower().replace("'", "").replace("’", "") in _starters():
             name = rest
         name = name.removesuffix("'s").removesuffix("’s")
         if len(name) < 3 or name.lower() in common_words() or name.lower() in _starters():
@@ -213,10 +213,6 @@ def _names(text: str) -> Iterator[str]:
     for name, count in starts.items():
         if name not in sure and count > 2 and name.lower() not in text:
             yield name
-
-
-def _without_apostrophe(word: str) -> str:
-    return word.lower().replace("'", "").replace("’", "")
 
 
 def _untitled(line: str) -> str:

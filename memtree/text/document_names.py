@@ -1,14 +1,9 @@
-r"""Names what was pasted or read: documents, dumps, and source code.
+r"""Name texts that were pasted or read, so that a reader of a quotation knows its source.
 
-Name source code and settings without a path by language and definitions.
-
-Name texts that were pasted or read: the title or path of a document, the kind and size of a
-dump.
-
-A reader of a quotation has to know its source. The name is read from the shape of the text's
+A name is the title or path of a document, the kind and size of a dump, or, for source code and
+settings without a path, the language and first definitions. It is read from the shape of the text's
 beginning: licences by their clauses, mails by their headers, files by the path before them, data by
-its columns. This file does not find where a pasted text begins in a message
-(`pasted_documents.py`).
+its columns. Where a pasted text begins in a message, `pasted_texts` finds.
 
     >>> document_name("Subject: Rent\nFrom: Max Berger <max@example.org>\n\nThe rent").title
     'mail from Max Berger: Rent'
@@ -19,7 +14,7 @@ its columns. This file does not find where a pasted text begins in a message
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -36,27 +31,23 @@ _LINES_READ = 60  # lines searched for signs of a language
 _DEFINING = 40_000  # characters searched for definitions
 
 
-def _key(name: str) -> str:
-    return name.lower().replace(" ", "_")
-
-
-def _sign_lines(name: str) -> re.Pattern[str]:
-    return _SOURCE_CODE.pattern(f"{_key(name)}_signs", re.MULTILINE, shaped=r"^[ \t]*(?:{})".format)
-
-
 _LANGUAGES = tuple(
-    (name, _sign_lines(name), _SOURCE_CODE.pattern(f"{_key(name)}_names", re.MULTILINE))
-    for name in (
-        "Python",
-        "TypeScript",
-        "JavaScript",
-        "Rust",
-        "Go",
-        "Java",
-        "C",
-        "SQL",
-        "shell script",
-        "CSS",
+    (
+        name,
+        _SOURCE_CODE.pattern(f"{key}_signs", re.MULTILINE, shaped=r"^[ \t]*(?:{})".format),
+        _SOURCE_CODE.pattern(f"{key}_names", re.MULTILINE),
+    )
+    for name, key in (
+        ("Python", "python"),
+        ("TypeScript", "typescript"),
+        ("JavaScript", "javascript"),
+        ("Rust", "rust"),
+        ("Go", "go"),
+        ("Java", "java"),
+        ("C", "c"),
+        ("SQL", "sql"),
+        ("shell script", "shell_script"),
+        ("CSS", "css"),
     )
 )
 _SECTION = lazily(r"^\[{1,2}([\w.\" -]{1,60})\]{1,2}\s*$", re.MULTILINE)
@@ -161,7 +152,10 @@ class DocumentName:
 
 def document_name(text: str) -> DocumentName | None:
     """Return the name of a text, from its beginning and number of lines; None without words."""
-    text = _without_notice(without_prompts(text.strip("\n\ufeff")).strip())
+    text = without_prompts(text.strip("\n\ufeff")).strip()
+    notice = _NOTICE.match(text[:HEAD])
+    if notice and _RIGHTS.search(notice.group()):  # a file's comment with copyright and licence
+        text = text[notice.end() :].lstrip("\n")
     head = text[:HEAD]
     for recognise in _RECOGNISERS:
         if name := recognise(text, head):
@@ -169,13 +163,6 @@ def document_name(text: str) -> DocumentName | None:
             return DocumentName(shortened(name), lined=lined, loose=recognise in _LOOSE)
     first = _first_words(head)
     return DocumentName(shortened(first), certain=False) if first else None
-
-
-def _without_notice(text: str) -> str:
-    """Strip a file's comment with its copyright and licence."""
-    notice = _NOTICE.match(text[:HEAD])
-    is_notice = notice is not None and _RIGHTS.search(notice.group()) is not None
-    return text[notice.end() :].lstrip("\n") if notice and is_notice else text
 
 
 def shortened(name: str) -> str:
@@ -464,16 +451,13 @@ def _article(_: str, head: str) -> str:
 
 
 def _first_words(head: str) -> str:
-    for line in islice(_told(head), 1):
-        return f"text “{line[: LONGEST - 10].rpartition(' ')[0] or line[: LONGEST - 10]} …”"
-    return ""
-
-
-def _told(head: str) -> Iterator[str]:
+    """Return the beginning of the first line with more than three letters; "" without one."""
     for line in head.split("\n"):
         plain = line.strip(" \t#>*-|`=_")
         if sum(map(str.isalpha, plain)) > 3:
-            yield plain
+            cut = plain[: LONGEST - 10]
+            return f"text “{cut.rpartition(' ')[0] or cut} …”"
+    return ""
 
 
 _RECOGNISERS: tuple[Callable[[str, str], str], ...] = (

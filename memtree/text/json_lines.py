@@ -1,4 +1,4 @@
-r"""Lines of JSON as programs leave them on a disk.
+r"""Read lines of JSON as programs leave them on a disk.
 
 The file of a running or killed program has half a line at its end, two records on one line, a stub
 in front of a record, or NULs where a block was never written. `records` returns what can be read,

@@ -1,7 +1,7 @@
 """Format lines of memories for a model: numbered under a heading, with an explanatory note.
 
 The owner of the memories makes the lines, each safe to stand between others; the sender of messages
-inserts them. This file does not choose memories, or make lines from them.
+inserts them. Memories are chosen elsewhere.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-r"""Compute normal forms of text: Unicode's NFC and NFKC in linear time, and the form by which
-memories are equal.
+r"""Compute normal forms of text: NFC, NFKC, and the form by which memories are equal.
 
-The marks behind a letter are sorted by insertion, which takes quadratic time for thousands of marks
-on one letter. Unicode's stream-safe text has 30 at most, so a longer run is normalized in pieces.
+All take linear time. The marks behind a letter are sorted by insertion, which takes quadratic time
+for thousands of marks on one letter. Unicode's stream-safe text has 30 at most, so a longer run is
+normalized in pieces.
 
     >>> nfkc("ﬁ e\u0301")
     'fi é'

@@ -1,12 +1,12 @@
-"""The lines that we write for a model, and the characters of other texts that are left out so that
-nothing in them looks like one of our lines.
+"""Name the signs of the lines that we write for a model, and keep them out of texts of others.
 
-Each of our lines begins with `MARK`, is a gap mark, a heading of memories, or one of our tags. All
-text of others that stands in or between our lines passes `cut_spans`, whatever it is: quotations,
-names and arguments of calls, file names, titles, summaries, memories, passages of documents. It
-reads a text as somebody sees it (`look`): letters by their shape, and nothing that has none. A text
-loses only what makes it a sign: a tag, or its bracket; the mark at the beginning of a line; the
-colon of a heading. Lists, footnotes and quotations stay whole.
+Each of our lines begins with `MARK`, is a gap mark, a heading of memories, or one of our tags.
+Nothing in another text may look like one of them. All text of others that stands in or between our
+lines passes `cut_spans`, whatever it is: quotations, names and arguments of calls, file names,
+titles, summaries, memories, passages of documents. It reads a text as somebody sees it (`look`):
+letters by their shape, and nothing that has none. A text loses only what makes it a sign: a tag, or
+its bracket; the mark at the beginning of a line; the colon of a heading. Lists, footnotes and
+quotations stay whole.
 
     >>> without_signs("> \\x7f\\u00b67 user"), without_signs("a < /Context_\\nmemory x> b")
     ('> \\x7f7 user', 'a \\n b')

@@ -4,8 +4,8 @@ A message also holds code, logs, mail of others, drafts, tables, and text insert
 clients' reminders, memories that this server added itself. By extracting from those, other memory
 systems came to store nine lines of junk out of ten.
 
-This file does not remove the blocks that clients rewrite on every request and for which a server
-has its own list (`conversation.volatile_blocks`); callers pass the text without them.
+Blocks that clients rewrite on every request, and for which a server has its own list
+(`history.volatile_blocks`), are not looked for here: callers pass the text without them.
 
     >>> text = "I live in Graz.\n\n```\nI = 1\n```\n> I live in Rome\n"
     >>> [text[start:end] for start, end in own_words(text)]
@@ -41,8 +41,6 @@ from memtree.text.prose_runs import (
 )
 from memtree.text.spans import Span, blanked, clipped, merged, outside
 from memtree.text.speakers import is_card
-
-__all__ = ["Span", "others_words", "own_words", "without_own"]
 
 _VOICE = WordFiles("own_voice")
 HEAD = 1_000  # characters that tell the language

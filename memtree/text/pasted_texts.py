@@ -1,24 +1,22 @@
-r"""Finds what a message holds beside its author's prose: delimited blocks, and documents of others
-with their places.
+r"""Find what a message holds beside its author's prose: delimited blocks, and texts of others.
 
-Find delimited blocks: markup elements, fenced code, and text that this program inserts itself.
-
+Blocks (`blocks`) are markup elements, fenced code, and text that this program inserts itself.
 Unclosed blocks of this program and of clients reach to the end of the text: recalled text must
 never be taken for the user's words.
 
-In a line of prose, code, quotations, actions of a role and image addresses are not its author's
-words either. A name may stand in quotation marks or backticks ("I prefer `pnpm`", 'my dog is called
-"Rex"'), so single words of code are kept, and quotations of a few words that make no statement.
+In a line of prose (`inline`), code, quotations, actions of a role and image addresses are not its
+author's words either. A name may stand in quotation marks or backticks ("I prefer `pnpm`", 'my dog
+is called "Rex"'), so single words of code are kept, and quotations of a few words that make no
+statement.
 
-Find texts of others in a message, and name places in them.
+Documents of others (`documents`) have a title, and names for the places in them. A message without
+signs of such a text has none: its author's words are left alone.
 
     >>> text = "What does it say of patents?\n\n" + "Apache License Version 2.0\n" * 9 + (
     ...     "Permission to distribute, without warranties.\n\n3. Grant of Patent License. Each")
     >>> [document] = documents(text)
     >>> document.title, document.place(text, len(text) - 1)
     ('Apache-2.0 licence', 'Apache-2.0 licence, section 3')
-
-A message without signs of such a text has none: its author's words are left alone.
 """
 
 from __future__ import annotations

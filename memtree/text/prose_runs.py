@@ -1,19 +1,15 @@
-r"""Tells the lines of programs from prose, and parts a message into runs of prose.
+r"""Tell the lines of programs from prose, and part a message into runs of prose.
 
-Find lines written by or for a program: code, logs, traces, tables, data.
-
-Messages and paragraphs that programs write in the user's name (an agent's first message, notes
-about files, summaries of earlier conversations; some of it says "I") are recognised by their
-beginnings, as found in the clients of `docs/clients.md`, including aider and the Qwen and Gemini
-command lines. Other lines are judged one by one, by form. A line between two such lines of a
-paragraph counts as one.
-
-Part a message into runs of prose, and tell which runs show that they belong to a document.
+Lines of programs are code, logs, traces, tables and data. Messages and paragraphs that programs
+write in the user's name (an agent's first message, notes about files, summaries of earlier
+conversations; some of it says "I") are recognised by their beginnings, as found in the clients of
+`docs/clients.md`, including aider and the Qwen and Gemini command lines. Other lines are judged one
+by one, by form. A line between two such lines of a paragraph counts as one.
 
 A run is what stands between two breaks: a line, a paragraph that was wrapped, an item of a list.
-The marks of a document are told by form alone, in any language: an address ("Hi Sam,") or a
-signature, lines that begin with a time or a name and colon, headings, titles, text between rules.
-What is asked about a text plays no part.
+Some runs show that they belong to a document. Its marks are told by form alone, in any language: an
+address ("Hi Sam,") or a signature, lines that begin with a time or a name and colon, headings,
+titles, text between rules. What is asked about a text plays no part.
 
     >>> [run.short for run in runs("Sum it up.\n\nHi Sam,\n\nI moved.\n\nYours\nEve".split("\n"))]
     [False, True, False, True, True]
@@ -40,11 +36,6 @@ _PARAGRAPH = lazily(lambda: rf"\s{{0,20}}(?:{_CLIENT_DATA.part('paragraphs')})")
 def is_by_client(text: str) -> bool:
     """Return True if a message of the user was written by a program."""
     return _MESSAGE.match(text) is not None
-
-
-def begins_note(line: str) -> bool:
-    """Return True if a line begins a paragraph that a program wrote."""
-    return _PARAGRAPH.match(line[:READ_OF_LINE]) is not None
 
 
 _PROMPT = "#### "
@@ -125,12 +116,10 @@ def _is_made(read: str, line: str, bulleted: bool) -> bool:
         return True
     if line.count("\t") > 2:
         return True
-    return _is_dense(head) or _is_signs(head)
-
-
-def _is_dense(read: str) -> bool:
-    """Return True for long text without spaces, such as base64; not for unspaced scripts."""
-    return len(read) > 80 and read.isascii() and 30 * read.count(" ") < len(read)
+    # Long text without spaces, such as base64; unspaced scripts are not ASCII.
+    if len(head) > 80 and head.isascii() and 30 * head.count(" ") < len(head):
+        return True
+    return _is_signs(head)
 
 
 def _is_signs(read: str) -> bool:
@@ -253,7 +242,7 @@ def runs(lines: Sequence[str], delimited: frozenset[int] = frozenset()) -> list[
     opens = True
     for at, (line, kind) in enumerate(zip(lines, line_kinds, strict=True)):
         read = line.strip()
-        note = bool(read) and (note or begins_note(line))
+        note = bool(read) and (note or _PARAGRAPH.match(line[:READ_OF_LINE]) is not None)
         if kind is not LineKind.PROSE or at in delimited or at in ruled or note:
             made = kind is LineKind.MADE or at in delimited or at in ruled or note
             border = border or made or read[:1] in (">", "＞")

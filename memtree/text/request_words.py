@@ -2,8 +2,8 @@
 
 This is for sentences of others: a mail's "never call Ann" is quoted, a mail's "Ann moved" is
 summarised. A statement taken for a request only loses its place in a headline; a request taken for
-a statement reads as an order. So doubtful sentences count as requests. This file does not find
-standing rules, where precision comes first (`standing_rules.py`).
+a statement reads as an order. So doubtful sentences count as requests. Standing rules, where
+precision comes first, are found in `rule_sentences`.
 
     >>> [asks(text) for text in ("Never call Ann.", "I want you to leave.", "Ann moved in May.")]
     [True, True, False]

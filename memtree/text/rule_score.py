@@ -1,11 +1,10 @@
 """Score how much a user's sentence looks like a standing rule, by the phrases found in it.
 
 No phrase makes a rule alone: "use" requests a single thing, "always" marks a habit, and together
-they request a habit. A rule has a score of at least `RULE`. Every language has its own phrases
-but the same weights, which were fitted on sentences written by hand
-(`benchmarks/memories/rules.py`).
+they request a habit. A rule has a score of at least `RULE`. Every language has its own phrases but
+the same weights, which were fitted on sentences written by hand (`benchmarks/memories/rules.py`).
 
-This file does not find sentences, or leave out code and quotations (`standing_rules.py`).
+The sentences are found, and code and quotations left out, in `rule_sentences`.
 
 A sentence in a non-Latin script is scored in the languages of that script; a sentence in Latin
 letters in the languages whose marker words it has. The best score counts. The phrases are data:

@@ -1,25 +1,22 @@
-"""Finds standing rules among the sentences of a user, and reads the topic of each rule.
+"""Find the standing rules among the sentences of a user, and read the topic of each rule.
 
-Read the topic of a standing rule: its words, its numbers, and if it forbids, corrects or
-withdraws something.
-
-Two rules are compared by these alone (`unfolding/pinned/rule_ledger.py`), in any language.
-
-    >>> new, old = topic("You may use emojis again."), topic("Never use emojis.")
-    >>> new.words == old.words, new.withdraws, old.forbids
-    (True, True, True)
-
-Find standing rules: sentences of a user's message that say how every later answer should be.
-
-A sentence outside code and quotations is scored by the phrases found in it (`rule_score.py`):
-markers of a habit ("always", "from now on", "whenever I ask"), orders and duties ("use", "you must
-not"), properties of work and answers ("commits", "your replies"), and evidence against a rule: a
-single task, the past, a question, a statement about others. Rules are pinned, so precision comes
-before recall. This file does not decide which rules still hold (`unfolding/pinned/rule_ledger.py`).
+A standing rule says how every later answer should be. A sentence outside code and quotations is
+scored by the phrases found in it (`rule_score`): markers of a habit ("always", "from now on",
+"whenever I ask"), orders and duties ("use", "you must not"), properties of work and answers
+("commits", "your replies"), and evidence against a rule: a single task, the past, a question, a
+statement about others. Rules are pinned, so precision comes before recall.
 
     >>> text = "Thanks! Always include units when I ask about sizes. Now, the list."
     >>> [text[start:end] for start, end in standing_rules(text)]
     ['Always include units when I ask about sizes.']
+
+The topic of a rule is its words, its numbers, and if it forbids, corrects or withdraws something.
+Two rules are compared by these alone, in any language; which of them still hold, `unfolding.pins`
+decides.
+
+    >>> new, old = topic("You may use emojis again."), topic("Never use emojis.")
+    >>> new.words == old.words, new.withdraws, old.forbids
+    (True, True, True)
 """
 
 from __future__ import annotations
@@ -230,7 +227,7 @@ def standing_rules(
     others: Sequence[Span] = (),
 ) -> tuple[tuple[int, int], ...]:
     """Return (start, end) in characters of every standing rule in a user's message, in order.
-    `others`: spans that the message only quotes (`pasted.own_words.others_words`); they hold no
+    `others`: spans that the message only quotes (`own_words.others_words`); they hold no
     rules.
 
     `read`: `read_sentence` or a cache of it. `withdrawals`: include sentences that may withdraw a

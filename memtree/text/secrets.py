@@ -2,8 +2,8 @@
 
 Secrets are API keys of known vendors, JSON web tokens, PEM private keys, the password in a
 connection string, and high-entropy tokens next to words like key, secret, token, password. UUIDs,
-hashes, git ids, identifiers, paths, placeholders and references (`$VAR`) are no secrets. This file
-does not decide what happens to a text that holds a secret.
+hashes, git ids, identifiers, paths, placeholders and references (`$VAR`) are no secrets. What
+happens to a text that holds a secret is decided by the callers.
 
     >>> mask("export GITHUB_TOKEN=ghp_" + "a1B2c3" * 6)
     'export GITHUB_TOKEN=[secret]'

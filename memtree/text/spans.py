@@ -1,4 +1,4 @@
-"""Spans of a text: [start, end) in code points."""
+"""Join, cut and clip spans of a text: [start, end) in code points."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
-"""Reads who speaks in a text, and recognises the cards that say whom the model shall play.
+"""Read who speaks in a text, and recognise the cards that say whom the model shall play.
 
-Read who speaks: from the field `name` of a message, or from the name and colon that group chats
+Who speaks is read from the field `name` of a message, or from the name and colon that group chats
 and recorded talks have before the text.
 
-Recognise persona and role-play cards: first messages that say who the model shall be.
-
-Cards are recognised by form (W++, lists and JSON of traits, `Name:` and `Personality:` fields,
-templates such as `{{char}}`) and by requests ("you are ...", "stay in character", a scenario, how
-to write). A single sign is not enough: a résumé has fields too, and "you are right" begins like a
-card. This file does not read who the persona is.
+Persona and role-play cards are first messages that say who the model shall be. They are recognised
+by form (W++, lists and JSON of traits, `Name:` and `Personality:` fields, templates such as
+`{{char}}`) and by requests ("you are ...", "stay in character", a scenario, how to write). A single
+sign is not enough: a résumé has fields too, and "you are right" begins like a card. Who the persona
+is, is not read.
 
     >>> is_card("You are Mira, a dry-witted smuggler. Stay in character. Never speak for {{user}}.")
     True

@@ -170,7 +170,8 @@ def _forms(word: str, *, within: bool = True) -> Iterator[str]:
 def _often(language: str) -> frozenset[str]:
     held = Counter(form for each in sentences(language) for form in _own_forms(each))
     often = {form for form, count in held.items() if count > IN_BACKGROUND}
-    return frozenset(often | _forms_of_all(common_words().get(language, ())))
+    common = common_words().get(language, ())
+    return frozenset(often.union(*map(word_forms, common)))
 
 
 @lru_cache(maxsize=32)
@@ -179,10 +180,6 @@ def _begun(language: str) -> frozenset[str]:
     words = {_folded(word) for word in common_words().get(language, ())}
     words = words.union(*map(_words, sentences(language)))
     return frozenset(word[:at] for word in words for at in range(LETTERS, len(word) + 1))
-
-
-def _forms_of_all(words: Iterable[str]) -> set[str]:
-    return {form for word in words for form in word_forms(word)}
 
 
 def _beginning(word: str) -> str:

@@ -1,8 +1,8 @@
-"""Count tokens with tiktoken, on machines without `toktok` (which has no wheel for Alpine). The
-functions have toktok's names and arguments, as far as `tokens` uses them.
+"""Count tokens with tiktoken, on machines without `toktok` (which has no wheel for Alpine).
 
-tiktoken's wheel holds no vocabulary and downloads it at first use. Here downloads are refused: the
-vocabulary has to be in tiktoken's cache (`TIKTOKEN_CACHE_DIR`) already.
+The functions have toktok's names and arguments, as far as `tokens` uses them. tiktoken's wheel
+holds no vocabulary and downloads it at first use. Here downloads are refused: the vocabulary has to
+be in tiktoken's cache (`TIKTOKEN_CACHE_DIR`) already.
 """
 
 from __future__ import annotations

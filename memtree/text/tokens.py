@@ -1,7 +1,7 @@
 """Count tokens of text exactly as o200k_base does, offline and without building the ids.
 
-`toktok` has the vocabulary inside its wheel and releases the GIL
-(docs/decisions/archive.md#0001). This file does not price messages or images; `message.py` does.
+`toktok` has the vocabulary inside its wheel and releases the GIL (docs/decisions/archive.md#0001).
+Messages are priced in `history.chat_history`, images in `history.attachments`.
 
     >>> count("hello world")
     2

@@ -1,16 +1,8 @@
-"""This file imports a file as new memories of an agent, and keeps the schemas of the file for the
-tenant.
+"""Import a file as new memories of an agent, under schemas.
 
-The schemas of a file and of the tenant: which are kept, and what they say of memories.
-
-A schema of the file is kept where its kind has none; another one that is there stays.
-
-A file as new memories of an agent: what `file_import.py` does for texts, under schemas.
-
-Nothing that is stored is overwritten, a batch is stored whole or not at all, and the same file
-again adds what is still missing.
-
-Find the memories of a file that an agent's scope does not have yet, and store those.
+A schema of the file is kept where its kind has none; another one that is there stays. Nothing that
+is stored is overwritten, a batch is stored whole or not at all, and the same file again adds what
+is still missing.
 
 Direct mode stores two equal memories as two, and a file may hold two. So what is there already is
 counted: of as many equal ones as the scope has, the file adds those beyond. Where a schema says

@@ -1,6 +1,7 @@
-"""This file writes the lines of our own export, and reads them strictly.
+"""Write memories as the lines of our own export, and read these lines strictly.
 
-Memories as the lines of an export, one JSON object each.
+A line is one JSON object. What is as by default is left out. Without the last line a file is cut
+off.
 
     {"type": "export", "format": "memtree-memories", "version": 1, "exported_at": "..."}
     {"type": "settings", ...}   {"type": "group", ...}      (of users)
@@ -9,12 +10,8 @@ Memories as the lines of an export, one JSON object each.
     {"type": "tombstone", ...}
     {"type": "end", "memories": 2, ...}
 
-Without the last line a file is cut off. What is as by default is left out. `own_lines.py` reads
-them. What this file does not do: decide what is exported (`memory_transfer.py`).
-
-Reading the lines of our own export (`export_lines.py`), and lines that say no more than a text.
-
-Strictly: a field of a wrong type makes its line invalid, so nothing is half of what it was.
+A field of a wrong type makes its line invalid, so no memory is half of what it was. A line that
+says no more than a text is read as well. `memory_transfer` decides what is exported.
 """
 
 from __future__ import annotations
@@ -114,17 +111,16 @@ def memory_line(record: MemoryRecord, groups: Sequence[str]) -> bytes:
         supersedes=memory.supersedes,
         superseded_by=memory.superseded_by,
         duplicate_of=memory.duplicate_of,
-        possible_update_of=[_update(each) for each in memory.updates] or None,
+        # Told for whoever reads the file: the older memory has a line of its own.
+        possible_update_of=[
+            {"id": each.id, "differs": list(each.differs)} for each in memory.updates
+        ]
+        or None,
         replaced_at=_time(record.replaced),
         groups=list(groups) or None,
         versions=[_given(_said(version)) for version in record.versions] or None,
         tombstone=_given(_left(tombstone)) if tombstone else None,
     )
-
-
-def _update(update: PossibleUpdate) -> dict[str, Any]:
-    """Told for whoever reads the file: the older memory has a line of its own."""
-    return {"id": update.id, "differs": list(update.differs)}
 
 
 def tombstone_line(tombstone: Tombstone) -> bytes:
@@ -226,21 +222,17 @@ def own_items(entries: Entries) -> Iterator[FileItem]:
 
 def _own(entry: FileEntry) -> Iterator[FileItem]:
     if entry.value.get("type") == "export":
-        _check_header(entry.value)
+        if entry.value.get("format") != FORMAT or entry.value.get("version") != VERSION:
+            raise BadRequest(
+                f"the file is not an export of the format {FORMAT} in version {VERSION}; a later "
+                "version of the server may read it"
+            )
         yield FileHeader(entry.line)
         return
     try:
         yield _item(entry.line, FieldReader(entry.value))
     except BadRequest as error:
         yield LineResult(entry.line, LineStatus.INVALID, "field", error.message)
-
-
-def _check_header(fields: Mapping[str, Any]) -> None:
-    if fields.get("format") != FORMAT or fields.get("version") != VERSION:
-        raise BadRequest(
-            f"the file is not an export of the format {FORMAT} in version {VERSION}; a later "
-            "version of the server may read it"
-        )
 
 
 class FieldReader:

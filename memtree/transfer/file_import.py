@@ -1,13 +1,8 @@
-"""This file imports a file as new memories of a user, with the options, batches and base class that
-every import shares.
+"""Import a file as new memories of a user, and hold what every import of a file shares.
 
-Options of an import, the store that it needs, and how it goes through a file.
-
-A file as new memories: each gets an id of its own, what is there already is left alone.
-
-Nothing that is stored is overwritten. A batch is stored whole or not at all; whatever stops an
-import, the same file again adds what is still missing and nothing twice, since an exact text is
-kept once in a scope.
+Each memory gets an id of its own; nothing that is stored is overwritten. A batch is stored whole or
+not at all. Whatever stops an import, the same file again adds what is still missing and nothing
+twice, since an exact text is kept once in a scope.
 """
 
 from __future__ import annotations

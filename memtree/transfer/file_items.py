@@ -1,10 +1,10 @@
-"""Items of a file of memories, whoever wrote it, one after the other.
+"""Define the items of a file of memories, whoever wrote it, and report on its lines.
 
 A reader gives items in the order of the file and never raises for one of them: what it cannot read
 is a `LineResult` that says why, and the rest of the file is read all the same.
 
-Report on the lines of a file: counts of all, and the lines themselves as far as there is room.
-Lines with a problem come first in that room: they are what somebody has to look at.
+The report has counts of all lines, and the lines themselves as far as there is room. Lines with a
+problem come first in that room: they are what somebody has to look at.
 """
 
 from __future__ import annotations

@@ -1,39 +1,32 @@
-"""Readers of the files of other programs. Shared are: fields taken as they may be, and the marks
-of a text that wants to be more than a record.
+"""Read the files that other programs write of their memories.
 
-Saved memories of ChatGPT, as far as its data export holds them.
+ChatGPT: `conversations.json` of its data export. It has no list of saved memories, but what the
+model saved: messages of the assistant to the tool `bio`, whose text is the memory, and the list
+that a conversation began with (`model_set_context`). All branches of a conversation count.
 
-`conversations.json` has no list of them, but what the model saved: messages of the assistant to
-the tool `bio`, whose text is the memory, and the list that a conversation began with
-(`model_set_context`). All branches of a conversation count. A list that was copied from the
-settings is plain text (`list_items`).
-
-What claude.ai remembers, `memories.json` of its export: `{"conversations_memory": TEXT,
-"project_memories": {ID: TEXT}}`. A text is Markdown: each paragraph and each point of a list
-becomes a memory, with the heading above it as a tag.
-
-Read the exports of mem0 and OpenMemory.
+claude.ai: `memories.json` of its export, `{"conversations_memory": TEXT, "project_memories":
+{ID: TEXT}}`. A text is Markdown: each paragraph and each point of a list becomes a memory, with the
+heading above it as a tag.
 
 mem0: what `get_all` answers, `{"results": [{"id", "memory", "hash", "metadata", "categories",
 "created_at", "updated_at", "user_id", ...}]}` (the list alone in its older versions), or an export
-under "memories". OpenMemory: `memories.json` of its backup, where memories name their categories by
-id, or the lines of `memories.jsonl.gz`, which name them. Of a memory that is not active there
-nothing is imported: whoever deleted, archived or paused it did not want it used.
+under "memories".
 
-A list that somebody copied: one memory a line, with or without bullets, numbers and dates.
+OpenMemory: `memories.json` of its backup, where memories name their categories by id, or the lines
+of `memories.jsonl.gz`, which name them. Of a memory that is not active there nothing is imported:
+whoever deleted, archived or paused it did not want it used.
 
-ChatGPT shows its saved memories as such a list, and gives it no other way out (Settings,
-Personalization, Manage memories); asked for them it writes `1. [2026-03-07]. TEXT` or
-`[2026-03-07] - TEXT`.
+A list that somebody copied: one memory a line, with or without bullets, numbers and dates. ChatGPT
+shows its saved memories as such a list, and gives it no other way out (Settings, Personalization,
+Manage memories); asked for them it writes `1. [2026-03-07]. TEXT` or `[2026-03-07] - TEXT`.
 
     >>> list_line("- [2026-03-07] - Lives in Graz.")
     ('Lives in Graz.', 1772841600.0)
 
-The file of the MCP server `server-memory`, and what its tool `read_graph` answers.
-
-A line each: `{"type": "entity", "name", "entityType", "observations": [...]}` and
-`{"type": "relation", "from", "to", "relationType"}`. Every observation becomes a memory of its own,
-"NAME: OBSERVATION", with the entity's type as a tag, and so does every relation, as a sentence.
+The MCP server `server-memory`: its file, and what its tool `read_graph` answers. A line each:
+`{"type": "entity", "name", "entityType", "observations": [...]}` and `{"type": "relation", "from",
+"to", "relationType"}`. Every observation becomes a memory of its own, "NAME: OBSERVATION", with the
+entity's type as a tag, and so does every relation, as a sentence.
 
     >>> _sentence({"from": "Ada Klein", "to": "Harbour Lab", "relationType": "works_at"})
     'Ada Klein works at Harbour Lab'

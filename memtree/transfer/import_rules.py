@@ -2,8 +2,8 @@
 
 A file is anybody's word. So what it brings anew is marked as imported, is refused where it holds a
 secret, and is tainted: it is shown as a fact, and nothing more, until a person confirms it. An
-export that is brought back whole (`restorable`) keeps what it
-says of itself, under the same rules for texts.
+export that is brought back whole (`restorable`) keeps what it says of itself, under the same rules
+for texts.
 """
 
 from __future__ import annotations

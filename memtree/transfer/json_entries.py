@@ -1,4 +1,4 @@
-"""JSON of a file one entry after the other: a line each, or the elements of a document's lists.
+"""Read the JSON of a file one entry after the other: lines, or the elements of a document's lists.
 
 No more than one entry is in memory as objects, and how much that may be is looked at before it is
 decoded: a bomb of a few bytes each is refused, not built. A broken line costs itself; a broken

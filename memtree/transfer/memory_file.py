@@ -1,7 +1,7 @@
 """Recognise the format of a file of memories, and read its items.
 
-The bytes are text in any encoding of Unicode. A list in some other shape is found by what its first
-entries look like.
+The bytes are text in any encoding of Unicode. Without a named format, the first entries of a JSON
+file tell which one it is.
 """
 
 from __future__ import annotations

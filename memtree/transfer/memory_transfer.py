@@ -1,12 +1,4 @@
-"""This file exports the memories of a scope, imports files, and brings an export back as it was.
-
-An export brought back as it was: ids, times, histories, links, tombstones, groups, settings. Of
-an agent's, schemas in place of the last two.
-
-Only into a scope that has no other memories. One that holds a part of the file's, since an earlier
-run was killed, gets the rest.
-
-Memories of one scope as a file, and files as memories.
+"""Export the memories of a scope, import files, and bring an export back as it was.
 
     export:  header, settings, groups (or schemas) -> memories, page by page -> tombstones -> end
     import:  a file -> items -> what may be stored of them -> batches -> a report, line by line
@@ -17,6 +9,10 @@ and wallets are in none.
 An export is a stream in constant memory. Who writes meanwhile is not held up: what is saved later
 comes at the end, what is changed or deleted behind the page that is being sent stands there as it
 was, and the last line says that it may be so.
+
+An export brought back as it was keeps ids, times, histories, links, tombstones, and groups and
+settings, or an agent's schemas. This is only for a scope that has no other memories. One that holds
+a part of the file's, since an earlier run was killed, gets the rest.
 """
 
 from __future__ import annotations

@@ -62,18 +62,16 @@ class Spine:
         level = 0
         while level < len(self.levels) and len(self.levels[level]) >= SEAL_AT:
             loose = self.levels[level]
-            size = weakest_link(loose)
-            parent = self._known(loose[:size]) or seal(loose[:size], summarise)
-            del loose[:size]
+            children = loose[: weakest_link(loose)]
+            known = self._sealed.get(_parent_id(children)) if self._sealed else None
+            parent = known or seal(children, summarise)
+            del loose[: len(children)]
             if level + 1 == len(self.levels):
                 self.levels.append([])
             self.levels[level + 1].append(parent)
             sealed.append(parent)
             level += 1
         return sealed
-
-    def _known(self, children: Sequence[Node]) -> Node | None:
-        return self._sealed.get(_parent_id(children)) if self._sealed else None
 
     def nodes(self) -> list[Node]:
         """Return the nodes from left to right, so the highest levels first."""

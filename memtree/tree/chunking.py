@@ -1,26 +1,23 @@
-r"""Cut a history into leaves: passages by structure, leaves by structure and cohesion. Lossless.
+r"""Cut a history into leaves, and a document into passages, by structure and cohesion. Lossless.
 
-Two steps, both from text alone (never from embeddings), so that every kind of install finds the
-same leaves:
+A history is cut in two steps, both from text alone (never from embeddings), so that every kind of
+install finds the same leaves:
 
 1. Each message is cut into *blocks* by its own structure, whatever stands around it: fences,
    headings, paragraphs, functions, sentences, lines. A block becomes a passage of a leaf.
 2. From a leaf's start, the end is the strongest border that gives 300-900 tokens and, where these
-   are in them, at most 20 messages: structure
-   first, then the weakest cohesion between the words before and after. It depends on nothing
-   but the text from the leaf's start to 900 tokens after it; so a leaf is final as soon as
-   these are there, borders fall in step again soon after an edit, and indexing message by
-   message equals indexing at once.
+   are in them, at most 20 messages: structure first, then the weakest cohesion between the words
+   before and after. It depends on nothing but the text from the leaf's start to 900 tokens after
+   it; so a leaf is final as soon as these are there, borders fall in step again soon after an edit,
+   and indexing message by message equals indexing at once.
 
 Summaries are made in `digests/summarize.py`, leaves are grouped in `btree.py`.
 
 A document is split into passages: blocks of the same chunker, joined until each is informative by
-itself.
-
-A passage fits into one line of a prompt and is read whole by an embedder: at most 1,000 bytes,
-about 250 tokens, and at least half of that if the structure of the text allows it. It ends at a
-natural border: before a heading, else after a paragraph, else after a line or sentence. Passages
-cover the text, so that it can be reassembled from them.
+itself. A passage fits into one line of a prompt and is read whole by an embedder: at most 1,000
+bytes, about 250 tokens, and at least half of that if the structure of the text allows it. It ends
+at a natural border: before a heading, else after a paragraph, else after a line or sentence.
+Passages cover the text, so that it can be reassembled from them.
 
     >>> passages("# Ports\n\nStaging listens on 8090.\n")
     [(0, 34)]
@@ -206,18 +203,12 @@ def _best(
     for strength, index in borders:
         if 1 - strength < best_score:
             break  # cohesion adds less than one step of structure
-        score = 1 - strength - terms.similarity(*_around(blocks, index, start, seen))
+        before = terms.merge(b.terms for b in blocks[max(start, index - CONTEXT) : index])
+        behind = terms.merge(b.terms for b in blocks[index : min(seen + 1, index + CONTEXT)])
+        score = 1 - strength - terms.similarity(before, behind)
         if score > best_score or (score == best_score and index < best):
             best, best_score = index, score
     return best
-
-
-def _around(
-    blocks: Sequence[Block], index: int, start: int, seen: int
-) -> tuple[dict[int, int], dict[int, int]]:
-    before = blocks[max(start, index - CONTEXT) : index]
-    behind = blocks[index : min(seen + 1, index + CONTEXT)]
-    return terms.merge(b.terms for b in before), terms.merge(b.terms for b in behind)
 
 
 def _message_runs(view: View, message: int) -> Iterator[_BlockRun]:
@@ -312,21 +303,16 @@ def _fill(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
             begin in _DEFINITION_BEGINS and _DEFINITION.match(text, line_start, line_end)
         ):
             border = PARAGRAPH_BORDER
-        if size and (size + weight > BLOCK or _breaks(border, size)):
+        if size and (
+            size + weight > BLOCK
+            or border == HEADING
+            or (border == PARAGRAPH_BORDER and size >= PARAGRAPH)
+        ):
             yield low, line_start, strength
             low, size, strength = line_start, 0, border
         size += weight
     if low < end:
         yield low, end, strength
-
-
-def is_heading(text: str, start: int) -> bool:
-    """Return True if a heading begins at `start`."""
-    return _HEADING.match(text, start) is not None
-
-
-def _breaks(border: int, size: int) -> bool:
-    return border == HEADING or (border == PARAGRAPH_BORDER and size >= PARAGRAPH)
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -407,7 +393,7 @@ def passages(text: str) -> list[tuple[int, int]]:
 def _border(text: str, start: int, border: int) -> int:
     """Return the strength of a border. For a leaf, a block of code begins and ends as strongly as a
     heading; here the sentence that introduces it should stay with it."""
-    if border == HEADING and not is_heading(text, start):
+    if border == HEADING and not _HEADING.match(text, start):
         return PARAGRAPH_BORDER
     return border
 

@@ -1,28 +1,21 @@
-"""Finds what a model's text says that its source does not: numbers and names, denials, speakers,
-and instructions that came through.
+"""Find what a model's text says and its source does not, and orders that came through into it.
 
-Claims of a summary against its text: what is denied, and who said what.
+Claims: what is denied, and who said what. A rule applies only where the summary keeps a clause of
+the text (they share most of their words) and says something else in it. What the summary puts in
+other words is not judged; its form and language are checked in `summary_check.py`.
 
-A rule applies only where the summary keeps a clause of the text (they share most of their words)
-and says something else in it. What the summary puts in other words is not judged.
-What this file does not do: numbers and names (`numbers.py`); form and language (`check.py`).
-
-Numbers, names and other anchors that a summary has and its text does not.
-
-Forms may differ: 1,000 and 1000, 12k and 12,000, "three" and 3, 2023-05-08 and 8 May 2023, and
-a path or a name may be given in part.
-What this file does not do: say what a number means (`faithfulness.py` compares clauses).
+Numbers, names and other anchors that a summary has and its text does not. Forms may differ: 1,000
+and 1000, 12k and 12,000, "three" and 3, 2023-05-08 and 8 May 2023, and a path or a name may be
+given in part. What a number means is not judged, only what it counts.
 
     >>> list(invented_numbers("3 of 12k rows", "three of the 12,500 rows"))
     ['a number is new: 12']
 
-Prompt injection: instructions hidden in a text that came through into its summary, and other
-things that no summary says (roles, tags, tool calls, words about itself).
-
-A summary is read by a model as part of its prompt, so a sentence in it that speaks to its reader
-is rejected whatever it means; the extraction, which quotes with the speaker's name, takes its
-place. Only what the user said as a rule may speak to the assistant, word for word.
-What this file does not do: compare a summary with its text (`faithfulness.py`).
+Prompt injection: instructions hidden in a text that came through into its summary, and other things
+that no summary says (roles, tags, tool calls, words about itself). A summary is read by a model as
+part of its prompt, so a sentence in it that speaks to its reader is rejected whatever it means; the
+extraction, which quotes with the speaker's name, takes its place. Only what the user said as a rule
+may speak to the assistant, word for word. For this, a summary is not compared with its text.
 """
 
 from __future__ import annotations
@@ -52,15 +45,14 @@ USER, ASSISTANT = "user", "assistant"
 class Statement:
     """A clause, by whom (user, assistant, tool; empty: not known).
 
-    `stems`: of its content words; `denied`: those of them next to a "not". `denies`: it holds a
-    denial; `hedged`: a denial or a word that may come to the same ("failed to", "avoid").
+    `stems`: of its content words; `denied`: those of them next to a "not". `hedged`: it holds a
+    denial or a word that may come to the same ("failed to", "avoid").
     """
 
     speaker: str
     text: str
     stems: frozenset[str]
     denied: frozenset[str]
-    denies: bool
     hedged: bool
 
 
@@ -102,17 +94,10 @@ def statements(pieces: Iterable[tuple[str, str]]) -> list[Statement]:
                 clause = clause[match.end() :]
             subject = _SUBJECT.match(clause)
             who = subject.group(1).lower() if subject else speaker
-            stems = frozenset(_stems(clause))
-            denied = denies(clause)
-            hedged = denied or bool(_HEDGES.search(clause))
-            clauses.append(
-                Statement(who, clause, stems, frozenset(_denied(clause)), denied, hedged)
-            )
+            stems = frozenset(stem for _, stem in _content_words(clause.lower()))
+            hedged = denies(clause) or bool(_HEDGES.search(clause))
+            clauses.append(Statement(who, clause, stems, frozenset(_denied(clause)), hedged))
     return clauses
-
-
-def _stems(text: str) -> Iterator[str]:
-    return (stem for _, stem in _content_words(text.lower()))
 
 
 def _content_words(text: str) -> Iterator[tuple[int, str]]:
@@ -193,7 +178,6 @@ def _pairs(text: Sequence[Statement]) -> Iterator[Statement]:
                 f"{first.text} {second.text}",
                 first.stems | second.stems,
                 first.denied | second.denied,
-                first.denies or second.denies,
                 first.hedged or second.hedged,
             )
 
@@ -321,15 +305,11 @@ def invented_anchors(draft: str, text: str, names: bool = True) -> Iterator[str]
         low = anchor.lower().replace("’", "'").rstrip(".,;:!?")
         if low in text or low.isdigit():  # digits alone are judged as numbers
             continue
-        if _plain_words(low):
+        if all(part.replace("'", "").isalpha() for part in low.split()):  # words alone
             if not _in_text(low, words):
                 yield anchor
         elif not _several(low, words):
             yield anchor
-
-
-def _plain_words(low: str) -> bool:
-    return all(part.replace("'", "").isalpha() for part in low.split())
 
 
 def _in_text(name: str, words: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Stage 1 of indexing: chunk, extract, seal. Text alone, no model, no I/O.
+"""Grow the tree, stage 1 of indexing: chunk, extract, seal. Text alone, no model, no I/O.
 
 `grow` takes the frontier of a prefix and the messages that follow it, and returns the nodes that
 become final and, for every message, the frontier of the prefix that ends with it. Growing message
@@ -6,25 +6,21 @@ by message gives the same nodes and frontiers as growing at once: a leaf joins t
 address only when the text of *that* prefix makes it final.
 
 One long tail can be grown in several parallel runs: it is split into stretches, whose results are
-joined.
-
-A stretch is grown as if a history began with it. Its leaf borders soon coincide with those of the
-run before it (half of the time within 550 tokens, at 117 places of a coding session always within
-6,000), so that run continues a little beyond its end. Where it ends at a border of the next
+joined. A stretch is grown as if a history began with it. Its leaf borders soon coincide with those
+of the run before it (half of the time within 550 tokens, at 117 places of a coding session always
+within 6,000), so that run continues a little beyond its end. Where it ends at a border of the next
 stretch, all leaves from there on are the same as if one run had made them, since a leaf depends on
 nothing before it; only sealing is done again, mostly with nodes that the stretch has sealed
-already.
+already. If borders do not coincide, the joined part ends there, and the rest is grown in one run:
+nothing is guessed. The parallel runs themselves are started in `jobs/child_process.py`.
 
     tail      |----------------------------------------------|
     first     |----------------------->|       ends at a border that both know
     second                       |-:--:--:-:---:---:--:--:---|
 
-Alternatively it works in several steps one after the other (`in_steps`), so that sealed nodes are
+A tail can also be grown in several steps one after the other (`in_steps`), so that sealed nodes are
 available before the end: a leaf that is not final at the end of a step is then made again in the
 next one.
-
-This file runs nothing in parallel itself (`background/growing` does), and never guesses: if borders
-do not coincide, the joined part ends there, and the rest is grown in one run.
 """
 
 from __future__ import annotations
@@ -111,7 +107,8 @@ def grow(tail: Tail, lines: ReadLines | None = None) -> GrownTree:
     changes: list[tuple[int, Frontier]] = []  # (message that made it final, frontier)
     end = 0
     for cut in chunking.cuts(blocks):
-        leaf = makers.leaf(blocks[cut.first : cut.end], _next(blocks, cut.end))
+        following = blocks[cut.end] if cut.end < len(blocks) else None
+        leaf = makers.leaf(blocks[cut.first : cut.end], following)
         made += [leaf, *spine.append(leaf, summarised)]
         changes.append((blocks[cut.seen].message, spine.frontier()))
         end = cut.end
@@ -166,10 +163,6 @@ def _by_address(
             message, following = next(upcoming)
         if current.nodes and index >= tail.known:
             yield message_address, current
-
-
-def _next(blocks: Sequence[Block], index: int) -> Block | None:
-    return blocks[index] if index < len(blocks) else None
 
 
 def summarise(children: Sequence[Summary], level: int, lines: ReadLines | None = None) -> Summary:
@@ -372,7 +365,26 @@ def join_next(
     """Join the result `part` for the next stretch to the tree of the first `end` messages; None if
     their borders do not coincide."""
     skip = _in_step(whole.frontier, tail.frontier.messages + stretch.start, part)
-    return None if skip is None else _added(tail, whole, end, stretch, part, skip)
+    if skip is None:
+        return None
+    spine = Spine(whole.frontier, _known(tail, whole), {n.id: n for n in part.nodes if n.level})
+    leaves = _leaves(part)
+    made: list[Node] = []
+    frontiers: dict[bytes, Frontier] = {}
+    frontier = whole.frontier
+    for _ in range(skip):
+        next(leaves)
+    for index in range(end, stretch.end):
+        address = tail.addresses[index]
+        final = part.frontiers.get(address, EMPTY).leaves  # as of this message
+        if final > skip:
+            for _ in range(final - skip):
+                leaf = next(leaves)
+                made += [leaf, *spine.append(leaf, summarise)]
+            skip, frontier = final, spine.frontier()
+        if frontier.nodes and tail.frontier.messages + index >= tail.known:
+            frontiers[address] = frontier
+    return GrownTree(tuple(made), frontiers, frontier, part.open, part.cut)
 
 
 def in_steps(tail: Tail, size: int = STEP) -> Iterator[GrownTree]:
@@ -453,30 +465,6 @@ def _in_step(frontier: Frontier, start: int, part: GrownTree) -> int | None:
             return index
         place = after(place, leaf)
     return part.frontier.leaves if (place.end, place.tail) == border else None
-
-
-def _added(
-    tail: Tail, whole: GrownTree, end: int, stretch: Stretch, part: GrownTree, skip: int
-) -> GrownTree:
-    """Return the leaves of `part` after the first `skip`, on top of `whole`."""
-    spine = Spine(whole.frontier, _known(tail, whole), {n.id: n for n in part.nodes if n.level})
-    leaves = _leaves(part)
-    made: list[Node] = []
-    frontiers: dict[bytes, Frontier] = {}
-    frontier = whole.frontier
-    for _ in range(skip):
-        next(leaves)
-    for index in range(end, stretch.end):
-        address = tail.addresses[index]
-        final = part.frontiers.get(address, EMPTY).leaves  # as of this message
-        if final > skip:
-            for _ in range(final - skip):
-                leaf = next(leaves)
-                made += [leaf, *spine.append(leaf, summarise)]
-            skip, frontier = final, spine.frontier()
-        if frontier.nodes and tail.frontier.messages + index >= tail.known:
-            frontiers[address] = frontier
-    return GrownTree(tuple(made), frontiers, frontier, part.open, part.cut)
 
 
 def _leaves(grown: GrownTree) -> Iterator[Node]:

@@ -1,5 +1,6 @@
-"""Parts of the tree: passages, leaves, nodes, frontiers, their stored form and size in memory, and
-the work on nodes that queues hold.
+"""Define the parts of the tree: passages, leaves, nodes, frontiers.
+
+Beside them stand their stored form and size in memory, and the work on nodes that queues hold.
 
 None of these values holds message text beyond the capped extracts of a `Summary`. A position in a
 history is relative everywhere, so equal content has equal nodes wherever it stands.

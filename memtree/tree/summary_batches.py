@@ -1,4 +1,4 @@
-"""Plans the calls of stage 3: which nodes a model summarises next, and what it is shown of each.
+"""Plan the calls of stage 3: which nodes a model summarises next, and what it is shown of each.
 
 Several nodes of one kind go into one call, because the instructions are paid once a call. A node is
 ready when all its children have their summaries; parents go before leaves, so that a subtree is
@@ -8,7 +8,7 @@ does not pay for the instructions alone.
     level 1     n        n        n: ready when its leaves are done
     level 0  l l l l  l l . .     first call: l l l l; second: n l l
 
-What this file does not do: claim, pay, ask, judge (`memtree/jobs/summary_calls.py`).
+To claim, pay, ask and judge is left to `memtree/jobs/summary_calls.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from memtree.history.chat_history import History
 from memtree.tree.btree import walk
@@ -244,13 +245,5 @@ def shares(total: int, weights: Sequence[int]) -> list[int]:
     whole = sum(weights)
     if not whole:
         return [total, *(0 for _ in weights[1:])] if weights else []
-    borders = [round(total * part / whole) for part in _running(weights)]
+    borders = [round(total * part / whole) for part in accumulate(weights)]
     return [end - start for start, end in zip([0, *borders], borders, strict=False)]
-
-
-def _running(weights: Iterable[int]) -> list[int]:
-    sums, total = [], 0
-    for weight in weights:
-        total += weight
-        sums.append(total)
-    return sums

@@ -1,12 +1,12 @@
-"""Check whether a model's summary may take the place of the extraction: its form, its language, and
-its claims against the text it was made of.
+"""Check whether a model's summary may take the place of the extraction.
+
+What is checked is its form, its language, and its claims against the text it was made of.
+`faithfulness.py` judges the claims (who said what, every "not", numbers and names that the text
+does not have) and finds instructions to the reader.
 
 Rejecting a good summary costs a call: the model is asked again, then the extraction stays.
 Accepting a false one leaves it in the tree. So every rule looks for what is certainly wrong; text
 that the summary puts in other words is not judged.
-
-Three files do the judging: `prompt_injection.py` (instructions to the reader), `faithfulness.py`
-(who said what, and every "not"), `numbers.py` (numbers and names that the text does not have).
 
     >>> task = leaf_task("1", [SourcePiece("user", 0, "Use 4 workers, not 8.")])
     >>> check(Draft("Workers", "The user wants 6 workers, not 8."), task, lambda text: 9)
@@ -142,10 +142,10 @@ def _false(draft: Draft, task: Task) -> Iterator[Problem]:
         yield Problem("anchor", detail)
     for detail in faithfulness.invented_numbers(summary, text):
         yield Problem("number", detail)
-    claimed, stated = (
-        faithfulness.statements([("", summary)]),
-        faithfulness.statements(_pieces(task)),
-    )
+    # Of a child's summary the speaker stands in the text, if anywhere.
+    pieces = [(_speaker(source), source.text) for source in task.sources]
+    pieces += [("", f"{child.headline}\n{child.body}") for child in task.children]
+    claimed, stated = faithfulness.statements([("", summary)]), faithfulness.statements(pieces)
     for detail in faithfulness.negations(claimed, stated):
         yield Problem("negation", detail)
     for detail in faithfulness.speakers(claimed, stated):
@@ -157,12 +157,6 @@ def _text(task: Task) -> str:
     for child in task.children:
         parts += [child.headline, child.body, " ".join(child.anchors)]
     return "\n".join(parts)
-
-
-def _pieces(task: Task) -> list[tuple[str, str]]:
-    """(speaker, text): of a child's summary the speaker stands in the text, if anywhere."""
-    pieces = [(_speaker(source), source.text) for source in task.sources]
-    return pieces + [("", f"{child.headline}\n{child.body}") for child in task.children]
 
 
 def _speaker(source: SourcePiece) -> str:

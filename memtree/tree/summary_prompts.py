@@ -1,4 +1,4 @@
-"""Prompts for summaries: one call for one or several parts of a history.
+"""Write the prompts for summaries: one call for one or several parts of a history.
 
 The first message is the same, byte for byte, in every call about one kind of content, so that a
 provider's or a server's prompt cache can hold it; all that differs follows in the second. Quoted
@@ -22,10 +22,10 @@ model is told it may be; the goals are 1.25, 1.6 and 0.20, leaves have 594-656 t
     agents    1.07                             1.61  1.34  1.20  1.14               0.15
 
 A model is told 0.87 of the cap of a body: it counts roughly, and what goes over the cap by less
-than `check.TOLERANCE` is accepted. With every summary at its cap coding would take 0.22.
+than `summary_check.TOLERANCE` is accepted. With every summary at its cap coding would take 0.22.
 
-What this file does not do: call a model, read its answer (`replies.py`), judge it
-(`check.py`).
+The model is called in `memtree/jobs/summary_calls.py`; its answer is read in `summary_replies.py`
+and judged in `summary_check.py`.
 """
 
 from __future__ import annotations

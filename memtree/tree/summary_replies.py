@@ -1,9 +1,9 @@
-"""Parses what a model answered: drafts of summaries, whatever it put around them.
+"""Parse what a model answered: drafts of summaries, whatever it put around them.
 
-The answer that `prompts.py` asks for is one JSON object. Read as well: reasoning before it, code
-fences and prose around it, a list or a mapping by id, half of it (entries that are complete
-are kept), and `Headline: ... Body: ...` in lines where there is no JSON at all.
-What this file does not do: judge a draft (`check.py`).
+The answer that `summary_prompts.py` asks for is one JSON object. Read as well: reasoning before it,
+code fences and prose around it, a list or a mapping by id, half of it (entries that are complete
+are kept), and `Headline: ... Body: ...` in lines where there is no JSON at all. Drafts are judged
+in `summary_check.py`.
 
     >>> read('Sure!\\n[{"id": 1, "headline": "A", "body": "B."}, {"id": 2, "hea', ["1", "2"])
     {'1': Draft(headline='A', body='B.')}

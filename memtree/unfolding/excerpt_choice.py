@@ -1,11 +1,9 @@
-"""Chooses the quotations of a memory message, and divides its budget between its parts.
+"""Choose the quotations of a memory message, and divide its budget between its parts.
 
-Choose quotations, the best that fit: whole short messages, passages of long ones.
-
-Of texts that say the same only one is quoted, of versions of a text the newest; for an older
-version the differing lines are quoted. An excerpt also pays for the lines of its path.
-
-Division of a memory message's budget between its parts.
+The quotations are the best that fit: whole short messages, passages of long ones. Of texts that say
+the same only one is quoted, of versions of a text the newest; for an older version the differing
+lines are quoted. An excerpt also pays for the lines of its path. `BudgetSplit` is the division of
+the budget.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
 from memtree.tree.node import USER
 from memtree.unfolding.excerpt_duplicates import ShownTexts, differences, equal, says_more
-from memtree.unfolding.excerpt_units import FRAGMENT, WHOLE, Unit, UnitIndex, telling_lines
+from memtree.unfolding.excerpt_units import FRAGMENT, WHOLE, Unit, UnitIndex, row_at, telling_lines
 from memtree.unfolding.memory_plan import TextSpan
 
 LABEL = 5  # tokens of a label like `¶123 user` with its line break, about
@@ -149,7 +147,7 @@ class Units:
             chosen += self._within(room, lines.lead, lambda own: self._lead(own, lines))
             mine = self._order[self._are_of_user(self._order)]
             facts = self._history.facts
-            spent = _size(c for c in chosen if facts[c.span.message].role == "user")
+            spent = size_of(c for c in chosen if facts[c.span.message].role == "user")
             whole = max(WHOLE, int(OWN_WHOLE * lines.user))
             chosen += self._within(
                 room,
@@ -284,8 +282,8 @@ class Units:
 
     def _pay(self, choices: Sequence[ExcerptChoice], room: Room) -> bool:
         """Choose these, with their paths, if there is room."""
-        size = _size(choices)
-        rows = {self._index.row_at(choice.span) for choice in choices}
+        size = size_of(choices)
+        rows = {row_at(self._corpus, choice.span) for choice in choices}
         path = sum(map(self._paths.missing, rows)) if self._paths else 0
         if not room.fits(size, path):
             return False
@@ -317,7 +315,7 @@ class Units:
         newest = next(newer, None) if index.is_output(unit) else None  # a story has no versions
         if newest and steps:
             older = self._older(unit, newest, reason) or []
-            if newest.key not in self._taken and index.is_allowed(newest):
+            if newest.key not in self._taken and self._allowed[newest.row]:
                 return [*(self._judged(newest, reason, steps - 1) or []), *older] or None
             return older or None
         text = index.text(unit.span)
@@ -404,7 +402,7 @@ class Units:
         return None if unit.key in self._taken else unit
 
 
-def _size(choices: Iterable[ExcerptChoice]) -> int:
+def size_of(choices: Iterable[ExcerptChoice]) -> int:
     """Return the tokens of choices with their labels."""
     return sum(choice.tokens + LABEL for choice in choices)
 

@@ -158,14 +158,11 @@ class TextDetails:
     def add(self, text: str) -> None:
         self._unread.append(text)
 
-    def _read(self) -> None:
-        for text in self._unread:
-            self._lines.update(" ".join(line.split()) for line in text.split("\n"))
-            self._telling.update(_telling(text))
-        self._unread.clear()
-
     def differences(self, text: str) -> list[tuple[int, int]]:
-        self._read()
+        for known in self._unread:
+            self._lines.update(" ".join(line.split()) for line in known.split("\n"))
+            self._telling.update(_telling(known))
+        self._unread.clear()
         return list(islice(self._differing(text), MOST_SPANS))
 
     def _differing(self, text: str) -> Iterator[tuple[int, int]]:

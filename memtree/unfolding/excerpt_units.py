@@ -1,14 +1,11 @@
-"""Makes the units of quotation: whole short messages, single passages of long ones, and the telling
-lines of an answer.
+"""Make the units of quotation: short messages, passages of long ones, telling lines of answers.
 
-The most informative lines of an answer: list entries, numbers, names, decisions.
+A unit is a whole short message or a single passage of a long one, with its versions. The choice
+among them is made in `excerpt_choice.py`.
 
-Answers of assistants are long, and whole ones leave no room for anything else. One or two lines
-from each of many answers show what was recommended where, for a thirtieth of the tokens.
-
-Units of quotation: whole short messages, single passages of long ones, and their versions.
-
-The choice among them is made in `excerpt_choice.py`.
+The telling lines of an answer are its most informative ones: list entries, numbers, names,
+decisions. Answers of assistants are long, and whole ones leave no room for anything else. One or
+two lines from each of many answers show what was recommended where, for a thirtieth of the tokens.
 """
 
 from __future__ import annotations
@@ -199,9 +196,6 @@ class UnitIndex:
         text = self.text(TextSpan(span.message, 0, sys.maxsize))
         return not text[: span.start].strip() and not text[span.end :].strip()
 
-    def is_allowed(self, unit: Unit) -> bool:
-        return bool(self._allowed[unit.row])
-
     def is_output(self, unit: Unit) -> bool:
         """Return True if the unit is from a file or a tool result."""
         return int(self._kind[unit.row]) in (TOOL, CODE)
@@ -277,7 +271,7 @@ class UnitIndex:
 
     def keys_in(self, span: TextSpan) -> set[int]:
         """Return the keys of the units that begin in a span."""
-        first = row = self.row_at(span)
+        first = row = row_at(self._corpus, span)
         while row < len(self._message) and self._message[row] == span.message:
             if int(self._start[row]) >= span.end:
                 break
@@ -304,10 +298,6 @@ class UnitIndex:
             and self._message[other] == self._message[row]
             and bool(self._allowed[other])
         )
-
-    def row_at(self, span: TextSpan) -> int:
-        """Return the passage that contains the beginning of a span."""
-        return row_at(self._corpus, span)
 
     def nearest(self, unit: Unit, cosines: NDArray[np.float32], query: Collection[int]) -> Unit:
         """Return the segment of a passage that is nearest to the question, by the cosines of its

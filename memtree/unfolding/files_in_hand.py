@@ -1,5 +1,6 @@
-"""Files in hand: those that an agent read or changed in its last turns, and where the history holds
-their text.
+"""Find the files in hand: those that an agent read or changed in its last turns.
+
+`hand_rows` says where the history holds their text.
 
 An agent's next edit quotes lines of a file that it read or changed some turns ago. No question
 finds them: they are code, and share hardly a word with what was asked.

@@ -1,25 +1,20 @@
-"""Finds the passages that must stay in every memory message: those that the user marked, that a
-request names, or that a person pinned.
+"""Find the passages that must stay in every memory message.
 
-Find the places that a person pinned on the page of a tree: stored without text, verified by its
-hash.
+    pins               places that a person chose on the page of a tree
+    <keep>...</keep>   in the user's own words (`memtree/text/own_words.py`)
+    patterns           literal parts of lines, and globs over the paths of files that results show
+    tools              results of the tools with these names
 
-A place names a string of a posted message and characters of it, as an excerpt in `explain` does.
+Patterns and tools are named by a request. Passages get room in that order, each kind newest first,
+before anything else of the memory message is chosen. Their room is decided in
+`memtree/context/kept_parts.py`.
+
+A pinned place names a string of a posted message and characters of it, as an excerpt in `explain`
+does. It is stored without text, and verified by the hash of its text.
 
     >>> places = read_places(written([PinnedPlace(3, "content", 0, 5, "ab" * 32)]))
     >>> places[0].message, places[0].end
     (3, 5)
-
-Find the passages that must stay in every memory message: those that the user marked, and those
-that a request names.
-
-    pins               places that a person chose on the page of a tree (`pinned_places.py`)
-    <keep>...</keep>   in the user's own words (`text/pasted/kept_marks.py`)
-    patterns           literal parts of lines, and globs over the paths of files that results show
-    tools              results of the tools with these names
-
-Passages get room in that order, each kind newest first, before anything else of the memory message
-is chosen. Their room is decided in `context/epochs/kept_parts.py`.
 """
 
 from __future__ import annotations

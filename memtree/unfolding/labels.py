@@ -236,11 +236,10 @@ def tells_all(arguments: str) -> bool:
     if main not in values:
         return not values
     values.remove(main)
-    return not any(isinstance(value, dict | list) or _is_text(value) for value in values)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and len(value) > _SWITCH
+    return not any(
+        isinstance(value, dict | list) or (isinstance(value, str) and len(value) > _SWITCH)
+        for value in values
+    )
 
 
 def shown_line(text: str, most: int) -> str:

@@ -1,10 +1,6 @@
-"""Renders the text of a memory message from its plan, below the title of the conversation.
+"""Render the text of a memory message from its plan, below the title of the conversation.
 
-The title of a conversation in its memory message, made from the messages before the cut.
-
-A name that a person typed may change within an epoch, and so is not shown.
-
-The text of a memory message, from its plan: one nested list, from coarse to fine.
+The text is one nested list, from coarse to fine.
 
     - ¶0-812 Whole: ...
     - ¶0-410 summary
@@ -17,7 +13,8 @@ The text of a memory message, from its plan: one nested list, from coarse to fin
     - ¶411-812 summary
 
 Each excerpt is placed under the deepest node of the plan that contains its beginning. Numbers in
-the text are indexes of posted messages, counted from 0, as in `explain`.
+the text are indexes of posted messages, counted from 0, as in `explain`. The title is made from the
+messages before the cut. A name that a person typed may change within an epoch, and so is not shown.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ from memtree.history.message_days import day_text
 from memtree.history.placeholders import placeholders
 from memtree.text import own_lines, speakers, tokens
 from memtree.text.own_lines import MARK, NO_ROOM, RULES, STAYS
-from memtree.tree.node import Node, NodePlace, Summary
+from memtree.tree.node import Node, Summary
 from memtree.unfolding.labels import (
     NO_NOTE,
     label,
@@ -356,11 +353,12 @@ def paths(
         while upcoming is not None and (upcoming.place.first, upcoming.place.start) <= at:
             opened = [*opened[: upcoming.depth], upcoming]
             upcoming = next(nodes)
-        yield tuple(shown for shown in opened if _holds(shown.place, at))
-
-
-def _holds(place: NodePlace, at: tuple[int, int]) -> bool:
-    return (place.first, place.start) <= at < (place.end, place.tail)
+        around = ((shown, shown.place) for shown in opened)
+        yield tuple(
+            shown
+            for shown, place in around
+            if (place.first, place.start) <= at < (place.end, place.tail)
+        )
 
 
 def run_pieces(run: EntryRun, history: History, days: Days) -> Iterator[Piece]:

@@ -1,14 +1,8 @@
-"""Chooses the part of the tree that a memory message shows, with the speaker and the day of each
-message.
+"""Choose the part of the tree that a memory message shows, with speakers and days of messages.
 
-Speaker and day of each message of a history, as plans store them.
+What is shown is the paths above its excerpts, and an overview.
 
-A plan stores numbers, no text: whether an excerpt begins with its speaker's name, and the ordinal
-of its day. So its text stays the same when messages are added to the history.
-
-The part of the tree that a memory message shows: the paths above its excerpts, and an overview.
-
-    tree = OutlineTree(ranked, summary_tree, fused, cut)
+    tree = OutlineTree(ranked, summary_tree, fused, cut, turns)
     tree.missing(row)      # tokens that the line above a passage still costs
     tree.open_path(row)    # show that line, in a few words
     tree.widen(budget)     # headlines for these words, siblings, bodies: the best first
@@ -16,6 +10,9 @@ The part of the tree that a memory message shows: the paths above its excerpts, 
 
 Widening is greedy from the top: a node is replaced by its children while the budget lasts, the best
 descendant first; opened siblings keep their headlines.
+
+Of speakers and days a plan stores numbers, no text: whether an excerpt begins with its speaker's
+name, and the ordinal of its day. So its text stays the same when messages are added to the history.
 """
 
 from __future__ import annotations

@@ -1,21 +1,18 @@
-"""Chooses the parts of a memory message that do not depend on the question, above all the standing
-rules in force.
+"""Choose the parts of a memory message that do not depend on the question.
 
-Find the standing rules in force at the end of a conversation: the ledger of rules.
+These are the standing rules in force, a persona card, the request whose tool loop is cut, and the
+last steps of that loop.
 
-A later rule that repeats an earlier one takes its place. A later rule replaces an earlier one, and
-names it, if it says something else about the same thing (another number, language, name, or the
-contrary), if it announces a change ("actually", "instead of"), or if it withdraws the earlier one
-("forget the rule about emojis"). Rules are found in messages by
-`text/instructions/standing_rules.py`.
+The ledger finds the rules in force at the end of a conversation. A later rule that repeats an
+earlier one takes its place. A later rule replaces an earlier one, and names it, if it says
+something else about the same thing (another number, language, name, or the contrary), if it
+announces a change ("actually", "instead of"), or if it withdraws the earlier one ("forget the rule
+about emojis"). Rules are found in messages by `memtree/text/rule_sentences.py`.
 
     >>> said = ["Never use emojis.", "Answer in French.", "You may use emojis again."]
     >>> rules = [RuleText(at, 0, len(text), text) for at, text in enumerate(said)]
     >>> [(one.rule.message, one.replaces) for one in current_rules(rules)]
     [(2, 0), (1, None)]
-
-Choose the parts of a memory message that do not depend on the question: standing rules, a
-persona card, the request whose tool loop is cut, and the last steps of that loop.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ from memtree.text import rule_sentences, tokens
 from memtree.text.rule_sentences import Topic
 from memtree.text.speakers import is_card
 from memtree.tree.node import Node, NodePlace
-from memtree.unfolding.excerpt_choice import LABEL, BudgetSplit, ExcerptChoice, Room
+from memtree.unfolding.excerpt_choice import LABEL, BudgetSplit, ExcerptChoice, Room, size_of
 from memtree.unfolding.excerpt_duplicates import ShownTexts
 from memtree.unfolding.labels import call_label
 from memtree.unfolding.memory_plan import FoldWindow, TextSpan
@@ -162,11 +159,6 @@ MOST_CHARACTERS = 12  # of a token, in the mean of any text but white space
 TRAIL_REACH = 40  # messages before the cut that are quoted
 # messages whose calls are named, and their share of the trail's room
 STEPS_REACH, STEPS_SHARE = 300, 0.4
-
-
-def size_of(choices: Iterable[ExcerptChoice]) -> int:
-    """Return the tokens of choices with their labels."""
-    return sum(choice.tokens + LABEL for choice in choices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,20 @@
-r"""Quotes the pieces of a message that a span shows, and of a call's JSON only its texts.
+r"""Quote the pieces of a message that a span shows, and of a call's JSON only its texts.
 
-Parts of a call's JSON that a quotation shows: its texts, such as a thought or the content of a
-written file, without the fields and switches around them. Of an edit only the new text is shown,
-since it repeats most of the old one.
+A span is split at the ends of posted strings, around blocks that clients rewrite with each request,
+and around what could be mistaken for lines of ours (`text/own_lines.py`). Code fences around
+the pieces are closed, and omitted text is marked. The arguments of a call are quoted decoded,
+string by string.
 
-A call of the API has a label with its main argument. If a client writes calls into prose, the
-object ends its message and contains a thought beside a path or a command. Any other JSON is quoted
-whole. Calls are named in `labels.py`; their effects are read in `digests.tool_calls`.
+The texts of a call's JSON are such as a thought or the content of a written file, without the
+fields and switches around them. Of an edit only the new text is shown, since it repeats most of the
+old one. A call of the API has a label with its main argument. If a client writes calls into prose,
+the object ends its message and contains a thought beside a path or a command. Any other JSON is
+quoted whole. Calls are named in `labels.py`; their effects are read in `digests/tool_calls.py`.
 
     >>> call = 'Running: make\n{"command": "make", "thought": "Build it again.", "hidden": false}'
     >>> left = list(around_texts(call, 14, len(call), call[:14]))
     >>> [call[low:high] for low, high in left]
     ['{"command": "make", "thought": "', '", "hidden": false}']
-
-Verbatim quotations: the pieces of a message that a span shows, closing of code fences around
-them, and marks for omitted text.
-
-A span is split at the ends of posted strings, around blocks that clients rewrite with each request,
-and around what could be mistaken for lines of ours (`text.own_lines`). The arguments of a call are
-quoted decoded, string by string.
 """
 
 from __future__ import annotations

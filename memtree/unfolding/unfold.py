@@ -1,18 +1,15 @@
-"""Turns ranked passages and a budget into a plan, and marks excerpts that contradict an older one.
-
-Mark excerpts that contradict an older excerpt on the matter of the question.
-
-Users change their mind and correct their numbers. If two quoted messages of the user share many of
-the question's words in neighbouring clauses, but differ in a number or a negation, the later one is
-marked: a reader of both then knows which is newer, and that there is another.
-
-Turn ranked passages and a budget into a plan: which nodes are shown, and what is quoted.
+"""Turn ranked passages and a budget into a plan: which nodes are shown, and what is quoted.
 
 Pinned parts come first (standing rules, a persona card, the request whose tool loop is cut), then
 excerpts, best first, each counted with its label and its path, and last the rest of the outline's
 share: headlines, siblings, bodies. If the dialogue is lopsided (long answers to short requests),
 text of the user has a share of its own, because it is a twentieth of the tokens and most of the
 evidence.
+
+Excerpts that contradict an older one on the matter of the question are marked. Users change their
+mind and correct their numbers. If two quoted messages of the user share many of the question's
+words in neighbouring clauses, but differ in a number or a negation, the later one is marked: a
+reader of both then knows which is newer, and that there is another.
 """
 
 from __future__ import annotations
@@ -42,6 +39,7 @@ from memtree.unfolding.excerpt_choice import (
     Room,
     Units,
     lopsided,
+    size_of,
 )
 from memtree.unfolding.excerpt_duplicates import ShownTexts
 from memtree.unfolding.excerpt_units import folded_rows, row_at
@@ -59,7 +57,7 @@ from memtree.unfolding.memory_plan import (
 )
 from memtree.unfolding.memory_text import KEPT, WRAPPER, Made, outline_line, render, root_line
 from memtree.unfolding.outline import ALL, OutlineTree, Turns
-from memtree.unfolding.pins import PinnedRule, Pins, ledger, size_of
+from memtree.unfolding.pins import PinnedRule, Pins, ledger
 from memtree.unfolding.quotes import cut_lines
 from memtree.unfolding.work_log import work_lines, work_log
 

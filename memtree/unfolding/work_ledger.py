@@ -109,10 +109,10 @@ class Ledger:
     def add(self, event: WorkEvent) -> None:
         if event.action.folder:
             self._folders[event.action.folder.rstrip("/")] = None
-        if event.action.kind == RAN:
-            self._ran(event)
-        elif event.name is None:
+        if event.name is None:
             return
+        if event.action.kind == RAN:
+            self._ran(event, event.name)
         elif event.action.kind == COMMITTED:
             if not event.refused:
                 self.commits.append(_span(event.name))
@@ -127,14 +127,12 @@ class Ledger:
         else:
             self._changed(event, event.name)
 
-    def _ran(self, event: WorkEvent) -> None:
-        if event.name is None:
-            return
+    def _ran(self, event: WorkEvent, name: WorkText) -> None:
         key = self.command_key(event.text)
         command = self._commands.get(key)
         if command is None:
-            command = self._commands[key] = CommandWork(_span(event.name), event.action.command)
-        command.name = _span(event.name)
+            command = self._commands[key] = CommandWork(_span(name), event.action.command)
+        command.name = _span(name)
         command.runs += 1
         command.ends[event.outcome.kind] += 1
         command.last, command.outcome = event.message, event.outcome

@@ -55,6 +55,15 @@ def test_nested_functions_are_found_and_too_long_ones_named():
     ]
 
 
+def test_a_folder_of_the_product_may_be_too_full_and_imports_are_counted():
+    names = [f"memtree/room/{number}.py" for number in range(26)]
+    assert list(size.too_full(names)) == ["memtree/room: 26 Python files, the limit is 25"]
+    assert not list(size.too_full([*names[1:], "memtree/room/__init__.py"]))
+    assert not list(size.too_full(name.replace("memtree", "tests") for name in names))
+    source = "import a\nfrom b import (\n    c,\n    d,\n)\nif a:\n    import e\nx = 1\n"
+    assert size.measure(source).imports == 6
+
+
 WIDE = """
 class Wide:
     kinds: ClassVar[int] = 0
@@ -115,7 +124,13 @@ def test_the_product_and_its_word_lists_have_figures():
         "memtree/language/data/en/pets.txt": lists, "memtree/other.txt": b"[a]\nb\n",
     }  # fmt: skip
     assert size.figures(files, size.measure_all(files, nodes_of=("memtree",))) == {
-        "product": {"code_lines": 2, "ast_nodes": 5},
+        "product": {
+            "code_lines": 2,
+            "ast_nodes": 5,
+            "import_lines": 0,
+            "files": 2,
+            "folders": 2,
+        },
         "word_lists": {"entries": 3, "bytes": len(lists)},
     }
 

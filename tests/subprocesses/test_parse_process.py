@@ -16,7 +16,7 @@ import pytest
 from memtree.errors import BadRequest, RateLimited
 from memtree.history import chat_history
 from memtree.history.message import Volatile, read_messages
-from memtree_proxy.imports import posted_file
+from memtree_proxy.imports import posted_file as child
 from memtree_proxy.imports.conversation import raw_message
 from memtree_proxy.imports.posted_file import (
     FileReader,
@@ -47,7 +47,7 @@ def test_the_child_says_what_the_parent_would() -> None:
 
 async def test_a_file_waits_for_others_but_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     echo = "import sys; sys.stdin.buffer.read(); sys.stdout.buffer.write(bytes(1) + b'{}')"
-    monkeypatch.setattr(posted_file, "START", echo.replace("{}", "{{}}"))
+    monkeypatch.setattr(child, "START", echo.replace("{}", "{{}}"))
     reader = FileReader(small=0, turn=0)
     one, other = await asyncio.gather(
         reader.read(DATA, "f", PrefixQuery()),
@@ -82,20 +82,20 @@ async def test_a_small_and_a_large_file_are_read_alike() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits there")
 async def test_a_file_that_takes_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = b"[" + b"{}," * 8_000_000 + b"{}]"  # 24 MB, half a gigabyte when it is read
-    limited = posted_file.START.replace(
+    limited = child.START.replace(
         "from memtree_proxy.imports.posted_file import main; main()",
         "from memtree_proxy.imports import posted_file; posted_file.MEMORY_BYTES = 600 << 20; "
         "posted_file.main()",
     )
-    monkeypatch.setattr(posted_file, "START", limited)
+    monkeypatch.setattr(child, "START", limited)
     with pytest.raises(BadRequest, match="too much memory or time"):
         await FileReader(small=0).read(bomb, "f", PrefixQuery())
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks into /proc")
 async def test_no_process_stays_when_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    endless = posted_file.START.replace("main()", "0; import time; time.sleep(3600)")
-    monkeypatch.setattr(posted_file, "START", endless)
+    endless = child.START.replace("main()", "0; import time; time.sleep(3600)")
+    monkeypatch.setattr(child, "START", endless)
     reader = FileReader(small=0)
     task = asyncio.create_task(reader.read(DATA, "f", PrefixQuery()))
     await asyncio.to_thread(wait_for_children)

@@ -267,12 +267,12 @@ SECONDS = 120  # of a processor, a hundred times what it takes; what goes wrong 
 READ = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
-from memtree.text import lines
+from memtree.text import prose_runs
 from memtree.statements import grammar
 from tests.hostile_texts.backtracking import LIKES, PLACES, shapes
 
 for text in shapes(PLACES):
-    lines.kind(text)
+    prose_runs.kind(text)
 for text in shapes(LIKES):
     grammar.is_preference(text)
 """

@@ -1,1 +1,1 @@
-"""How a new memory relates to a stored one: the same, a duplicate, a later version."""
+"""Tell how a new memory relates to a stored one: the same, a duplicate, a later version."""

@@ -1,5 +1,4 @@
-"""Tell for `relation` what the commonest words of other languages are: nothing, the user, a
-negation."""
+"""Tell what the commonest words of other languages are: nothing, the user, a negation."""
 
 from __future__ import annotations
 
@@ -48,12 +47,14 @@ _UNSPACED_WORD = re.compile(
 
 
 def unspaced_words(run: str) -> list[tuple[str, str]]:
-    """(kind, text) of a run without spaces: `user`, `no`, `nothing`, `number`, `latin`, `other`."""
+    """Return (kind, text) of the words of a run without spaces: `user`, `no`, `nothing`, `number`,
+    `latin`, `other`."""
     return [(match.lastgroup or "", match.group()) for match in _UNSPACED_WORD.finditer(run)]
 
 
 def is_possessive(lower: list[str], at: int) -> bool:
-    """Return True if something is told to be the user's there: mein Hund, el perro del usuario."""
+    """Return True if the word at `at` says that something is the user's: mein Hund, el perro del
+    usuario."""
     if lower[at] in POSSESSIVE:
         return True
     before = at - 1 - (at > 1 and lower[at - 1] in _ARTICLES and lower[at - 2] in OF)
@@ -72,7 +73,7 @@ def synonyms(languages: tuple[str, ...]) -> dict[str, str]:
 
 
 def synonyms_in(text: str) -> dict[str, str]:
-    """`synonyms` of the languages that a text may be in."""
+    """Return the `synonyms` of the languages that a text may be in."""
     return synonyms(languages_of(text))
 
 

@@ -1,9 +1,8 @@
-"""Words of English that say nothing in a memory, those that are never to be overlooked, and the key
-of each other word: its base form, or the word that stands for all that mean the same.
+"""List English words that say nothing in a memory or always count, and key the others.
 
-One form for the inflections of an English word, narrower than the stem that searches use.
-
-A search may confuse a plan with a plane; a rule that drops a memory may not.
+The key of a word is its base form, or the word that stands for all that mean the same. The base
+form joins the inflections of a word, and is narrower than the stem that searches use: a search may
+confuse a plan with a plane; a rule that drops a memory may not.
 
     >>> [base_form(word) for word in ("plans", "planes", "hoping", "hopping", "studies", "visited")]
     ['plan', 'plane', 'hope', 'hop', 'study', 'visit']
@@ -29,7 +28,7 @@ _DERIVED = ("ion", "ment", "ness")
 
 
 def base_form(word: str) -> str:
-    """The form of a lower-case ASCII word."""
+    """Return the base form of a lower-case ASCII word."""
     if word in _KEPT:
         return word
     if word in _IE:
@@ -107,7 +106,7 @@ __getattr__ = at_first_use(
 
 
 def key_of(lower: str) -> str:
-    """The key of a word that is no value."""
+    """Return the key of a word that is no value."""
     known = synonyms()
     if lower in known:
         return known[lower]

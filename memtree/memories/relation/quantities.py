@@ -1,4 +1,4 @@
-"""Numbers, dates, times, amounts and measures in one spelling each.
+"""Bring numbers, dates, times, amounts and measures into one spelling each.
 
 >>> read("March 15, 2026".split()), read("2026-03-15".split())
 (['d:2026-03-15'], ['d:2026-03-15'])
@@ -34,7 +34,7 @@ _SHORT_SCALES = {"k": 1_000, "mio": 1_000_000, "bn": 1_000_000_000}
 
 
 class Quantity:
-    """Quantity at a place: its key, and where the words after it begin."""
+    """A quantity at a place: its key, and where the words after it begin."""
 
     __slots__ = ("after", "key")
 
@@ -43,8 +43,8 @@ class Quantity:
 
 
 def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Quantity | None:
-    """The quantity that begins with `words[at]` (lower case), None where none does. `names`: which
-    words are capitalised: May is a month, may is none."""
+    """Return the quantity that begins with `words[at]` (lower case), None where none does. `names`:
+    which words are capitalised: May is a month, may is none."""
     word = words[at]
     capital = bool(names) and names[at]
     if word in quantity_words.DAYS and (capital or word not in quantity_words.SHORT_DAYS):
@@ -84,7 +84,7 @@ def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Qu
 
 
 def read(words: Sequence[str]) -> list[str]:
-    """The keys of all quantities; other words as they are. For tests and examples."""
+    """Return the keys of all quantities, and other words as they are. For tests and examples."""
     lower = [word.lower().rstrip(",") for word in words]
     keys, at = [], 0
     while at < len(lower):
@@ -111,7 +111,7 @@ def _from_ordinal(words: Sequence[str], at: int) -> Quantity:
 
 
 def _day_of_month(words: Sequence[str], at: int, day: str) -> Quantity | None:
-    """15 March, 15th of March 2026."""
+    """Read a day before its month: 15 March, 15th of March 2026."""
     after = at + 1
     if after < len(words) and words[after] in ("of", "de"):
         after += 1
@@ -155,7 +155,7 @@ def _date(word: str) -> str:
 
 
 def _clock(words: Sequence[str], at: int) -> Quantity | None:
-    """15:00, 3pm, 3:15 pm, 3 p.m., 15 Uhr."""
+    """Read a time of day in digits: 15:00, 3pm, 3:15 pm, 3 p.m., 15 Uhr."""
     following = words[at + 1] if at + 1 < len(words) else ""
     after, half = at + 1, ""
     if match := _TIME.fullmatch(words[at]):
@@ -177,7 +177,8 @@ def _clock(words: Sequence[str], at: int) -> Quantity | None:
 
 
 def _spoken_clock(words: Sequence[str], at: int, number: tuple[str, int] | None) -> Quantity | None:
-    """Half past six, quarter to seven; nine in the morning, where "in the" is left out before."""
+    """Read a time of day in words: half past six, quarter to seven; nine in the morning, of which
+    "in the" was left out before."""
     following = list(words[at + 1 : at + 3])
     if words[at] in _PARTS and len(following) > 1 and following[0] in ("past", "to"):
         hour, minute = quantity_words.NUMBERS.get(following[1], 0), _PARTS[words[at]]
@@ -194,7 +195,7 @@ def _spoken_clock(words: Sequence[str], at: int, number: tuple[str, int] | None)
 
 
 def _number(words: Sequence[str], at: int) -> tuple[str, int] | None:
-    """The number that begins there, as digits, and where it ends."""
+    """Return the number that begins there, as digits, and where it ends."""
     word = words[at]
     if word[0] in _DIGITS:
         if word[-1] not in _DIGITS:
@@ -254,7 +255,7 @@ def _measured(words: Sequence[str], number: str, after: int) -> Quantity:
 
 
 def glued(word: str) -> tuple[str, str] | None:
-    """5km, 30%: the number and the unit of a word that holds both."""
+    """Return the number and the unit of a word that holds both: 5km, 30%."""
     match = _AMOUNT.fullmatch(word)
     if (
         match
@@ -266,13 +267,13 @@ def glued(word: str) -> tuple[str, str] | None:
 
 
 def version(word: str) -> str:
-    """The number of a version, "" where the word is none."""
+    """Return the number of a version, "" where the word is none."""
     match = _VERSION.fullmatch(word)
     return match[1] if match else ""
 
 
 def _times(digits: str, factor: int | str) -> str:
-    """The product, in full: two numbers that differ stay different."""
+    """Return the product in full: two numbers that differ stay different."""
     if len(digits) > _LONGEST or digits.count(".") > 1:
         return f"{digits} x {factor}"
     return f"{(Decimal(digits) * Decimal(factor)).normalize():f}"

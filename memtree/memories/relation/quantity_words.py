@@ -1,4 +1,4 @@
-"""Words of numbers, days and measures in English."""
+"""Load the words of numbers, days and measures in English."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A text as the tokens that say something: values, words in their base form, negations.
+"""Read a text as the tokens that say something: values, words in their base form, negations.
 
 >>> [token.key for token in read("I don't own two cats.").tokens]
 ['user', 'have', 'n:2', 'cat']
 
-The words of a text: contractions and compounds taken apart, phrases put into what they mean.
+Before that, contractions and compounds are taken apart, and phrases put into what they mean.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Word(NamedTuple):
 
 
 def words_of(text: str) -> list[Word]:
-    """All words and signs, in order; phrases are left."""
+    """Return all words and signs, in order; phrases are left as they are."""
     return list(_words(nfc(text).translate(_QUOTES)))
 
 
@@ -99,7 +99,7 @@ def _compound(raw: str, lower: str, capital: bool) -> Iterator[Word]:
 
 
 def with_phrases(words: list[Word]) -> list[Word]:
-    """Phrases put into the words that they stand for; the longest that fits."""
+    """Replace each phrase by the words that it stands for; the longest that fits counts."""
     known = _phrases()
     made: list[Word] = []
     at = 0
@@ -178,7 +178,7 @@ def read(text: str) -> TextReading:
 
 
 class _Reader:
-    """One pass over the words of a text."""
+    """Reads the words of a text in one pass."""
 
     def __init__(self, words: list[Word], english: bool, synonyms: Mapping[str, str]) -> None:
         self._words, self._english, self._synonyms = words, english, synonyms
@@ -237,7 +237,7 @@ class _Reader:
         return quantity
 
     def _is_agent(self, at: int) -> bool:
-        """Somebody, or a time: what "by" says something of its own with."""
+        """Return True for somebody, or a time: before these "by" says something of its own."""
         if at >= len(self._words):
             return False
         word = self._words[at]
@@ -363,7 +363,7 @@ class _Reader:
         key = lower.removesuffix("s") if name and word.surface[:-1].isupper() else lower
         key = key if name else key_of(lower)
         if self._lead & ARTICLE and not self._lead & POSSESSIVE:
-            key = _agent(key)
+            key = lexicon.AGENTS.get(key, key)  # a teacher teaches; "my teacher" is somebody
         self._add(key, word.surface, form=form)
 
     def _form(self, lower: str) -> str:
@@ -382,13 +382,8 @@ class _Reader:
         self._negated, self._starts = False, False
 
 
-def _agent(key: str) -> str:
-    """Who is a teacher teaches; but "my teacher" is somebody else."""
-    return lexicon.AGENTS.get(key, key)
-
-
 def _with_of(tokens: list[Token]) -> list[Token]:
-    """The brother of Ann is Ann's brother: what follows "of" goes before what it belongs to."""
+    """Move what follows "of" before what it belongs to: the brother of Ann is Ann's brother."""
     made: list[Token] = []
     at = 0
     while at < len(tokens):
@@ -417,7 +412,8 @@ def _with_of(tokens: list[Token]) -> list[Token]:
 
 
 def _active(tokens: list[Token]) -> list[Token]:
-    """Ann is led by Ben: Ben leads Ann. Only where the sentence begins with who suffers it."""
+    """Turn a passive sentence into an active one: Ann is led by Ben, Ben leads Ann. Only where the
+    sentence begins with who suffers it."""
     for at, token in enumerate(tokens[1:-1], 1):
         if token.key != "=by" or not tokens[at - 1].lead & COPULA or tokens[at + 1].value:
             continue

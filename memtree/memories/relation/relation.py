@@ -1,16 +1,14 @@
-"""How a new memory relates to one that is stored: the same, a duplicate, or what it may replace.
+"""Tell how a new memory relates to a stored one: the same, a duplicate, or what it may replace.
 
 Vectors cannot tell: "the port is 8090" and "the port is 8091" have a cosine of 0.97, a paraphrase
 often less than 0.8. So a duplicate needs a high relevance *and* the same words once both are read
-(`wording`): numbers, dates, names, markers such as before and from, negations, and their order.
-A changed value that is thrown away is worse than a paraphrase that is kept twice.
+(`reading`): numbers, dates, names, markers such as before and from, negations, and their order. A
+changed value that is thrown away is worse than a paraphrase that is kept twice.
 
     >>> compare("The port is 8091.", "The port is 8090.", 0.97)
     Comparison(relation=<Relation.POSSIBLE_UPDATE: 'possible_update'>, differs=('8090 -> 8091',))
     >>> compare("I have two cats.", "The user owns 2 cats", 0.9).relation.value
     'duplicate'
-
-Tell whether two texts that share their words put them into the same places.
 """
 
 from __future__ import annotations
@@ -50,7 +48,8 @@ _TIMES = ("d:", "t:", "wd:", "wds:", "n:", "time:", "month:")
 
 
 def common(new: Sequence[Token], old: Sequence[Token]) -> tuple[list[Token], list[Token]]:
-    """The tokens that both have, as often as both have them, each in its own order."""
+    """Return the tokens that both have, as often as both have them, each text's in its own
+    order."""
     shared = Counter(token.key for token in new) & Counter(token.key for token in old)
     return _of(new, shared), _of(old, shared)
 
@@ -66,9 +65,9 @@ def _of(tokens: Sequence[Token], shared: Counter[str]) -> list[Token]:
 
 
 def moved(new: Sequence[Token], old: Sequence[Token]) -> tuple[list[Token], list[Token]] | None:
-    """The parts of two texts with the same keys that stand in another order, so that they say
-    something else; None where they say the same: equal, a list in another order, or one part that
-    went to the front: "on Mondays I run", "green is my favourite"."""
+    """Return the parts of two texts with the same keys that stand in another order, so that they
+    say something else; None where they say the same: equal, a list in another order, or one part
+    that went to the front: "on Mondays I run", "green is my favourite"."""
     new, old = _listed(_placed(new)), _listed(_placed(old))
     start, end = 0, len(new)
     while start < end and new[start].key == old[start].key:
@@ -86,7 +85,8 @@ def moved(new: Sequence[Token], old: Sequence[Token]) -> tuple[list[Token], list
 
 
 def _placed(tokens: Sequence[Token]) -> list[Token]:
-    """Without the verbs whose place says nothing: my flat has a balcony, I have a flat with one."""
+    """Return the tokens without the verbs whose place says nothing: my flat has a balcony, I have a
+    flat with one."""
     return [token for token in tokens if token.key not in _ANYWHERE]
 
 
@@ -135,8 +135,8 @@ def _after_markers(tokens: Sequence[Token]) -> Counter[tuple[str, str]]:
 
 
 def _listed(tokens: Sequence[Token]) -> list[Token]:
-    """The members of each list (tea, milk and juice) by their keys. The end of the list must be
-    seen: "Ann and Ben met Tom" may go on with what belongs to Ben alone."""
+    """Sort the members of each list (tea, milk and juice) by their keys. The end of the list must
+    be seen: "Ann and Ben met Tom" may go on with what belongs to Ben alone."""
     made = list(tokens)
     at = 0
     while at < len(made):
@@ -185,17 +185,17 @@ class Relation(enum.StrEnum):
 
 
 class Comparison(NamedTuple):
-    """Relation of a new text to an older one. `differs`: what a possible update changes, as "old ->
-    new"."""
+    """The relation of a new text to an older one. `differs`: what a possible update changes, as
+    "old -> new"."""
 
     relation: Relation
     differs: tuple[str, ...] = ()
 
 
 def compare(new: str, old: str, relevance: float | None) -> Comparison:
-    """`relevance`: of the two texts by the embedder, in [0, 1]; None: words alone decide, and the
-    two must have the same ones. Another value of one attribute needs neither. Linear in the
-    texts."""
+    """Tell how a new text relates to an old one. `relevance`: of the two by the embedder, in [0,
+    1]; None: words alone decide, and the two must have the same ones. Another value of one
+    attribute needs neither. Linear in the texts."""
     if canonical(new) == canonical(old):
         return Comparison(Relation.SAME)
     change = changed(new, old)
@@ -222,7 +222,7 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
 
 
 def _of_long(new: str, old: str, relevance: float | None) -> Comparison:
-    """Pages, of which a difference of one word is no news, but no duplicate either."""
+    """Compare pages: a difference of one word is no news there, but no duplicate either."""
     ours, theirs = _WORD.findall(new.lower()), _WORD.findall(old.lower())
     if ours == theirs and (relevance is None or relevance >= STRONG):
         return Comparison(Relation.DUPLICATE)
@@ -284,14 +284,14 @@ def _differences(
 
 
 def _left(tokens: Sequence[Token], others: Sequence[Token]) -> list[Token]:
-    """The tokens that the others lack."""
+    """Return the tokens that the others lack."""
     kept = {id(token) for token in common(tokens, others)[0]}
     return [token for token in tokens if id(token) not in kept]
 
 
 def _without_forms(came: list[Token], gone: list[Token]) -> tuple[list[Token], list[Token]]:
-    """Forms of one verb in languages whose inflections are not known: wohne, wohnt; and the user,
-    whom a verb may imply: vivo, el usuario vive."""
+    """Leave out forms of one verb in languages whose inflections are not known (wohne, wohnt), and
+    the user whom a verb may imply (vivo, el usuario vive)."""
     if len(came) + len(gone) == 3:
         came = [token for token in came if token.key != "user" or token.negated]
         gone = [token for token in gone if token.key != "user" or token.negated]
@@ -332,7 +332,8 @@ def _around(tokens: Sequence[Token], at: int) -> list[str]:
 
 
 def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
-    """Lives, lived; is paying, is paid; a cat, cats."""
+    """Return the first word whose form changed the meaning, as a difference: lives, lived; is
+    paying, is paid; a cat, cats. "" for none."""
     forms = {token.key: token for token in old}
     for token in new:
         other = forms.get(token.key, token)
@@ -352,7 +353,7 @@ def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
 
 
 def _after(token: Token, tokens: Sequence[Token]) -> str:
-    """The key of the token after this one."""
+    """Return the key of the token after this one."""
     return next((after.key for each, after in pairwise(tokens) if each is token), "")
 
 

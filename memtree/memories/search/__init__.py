@@ -1,2 +1,1 @@
-"""Hybrid search over the memories of one scope: words (BM25) and meaning (vectors), exact over the
-rows that are stored."""
+"""Search the memories of one scope by words (BM25) and by meaning (vectors), over all rows."""

@@ -1,18 +1,13 @@
-"""Rows of a scope in blocks, and several blocks as if they were one: what a ranking reads of them.
+"""Hold the rows of a scope as arrays, in blocks, and rank several blocks as if they were one.
 
-A word's weight is made of all live rows, whichever block they lie in, so that the scores of rows of
-different blocks compare.
+Blocks and postings are made once and never changed. The index of a scope is a value as of one
+change count, made out of another one and what changed since: a search that runs in a thread keeps
+the one that it began with.
 
-The index of one scope as of one change count: made out of another and what changed since.
-
-It is a value: a search that runs in a thread keeps the one that it began with.
-
-Rows of a scope as arrays: what a search reads of them, made once and never changed.
-
-Find the rows that hold a term: postings sorted by term, made once and never changed.
-
-BM25 with k1 = 1.2 and b = 0.4, as in `ranking/bm25.py`, but over the live rows alone: a row that
-died counts neither in the frequency of a term nor in the mean length.
+Words are ranked by BM25 as in `ranking/bm25.py` (there k1 = 1.2 and b = 0.4, here `K1` and `B`),
+but over the live rows alone: a row that died counts neither in the frequency of a term nor in the
+mean length. A word's weight is made of all live rows, whichever block they lie in, so that the
+scores of rows of different blocks compare.
 """
 
 from __future__ import annotations
@@ -57,7 +52,7 @@ class Postings:
 
     @classmethod
     def joined(cls, parts: Sequence[tuple[Postings, Flags]]) -> Postings:
-        """The flagged rows of several postings, numbered anew in this order."""
+        """Join the flagged rows of several postings, numbered anew in this order."""
         hashes, rows, counts, lengths, base = [], [], [], [], 0
         for postings, keep in parts:
             numbers = np.cumsum(keep, dtype=np.int32) - 1 + np.int32(base)
@@ -79,13 +74,13 @@ class Postings:
         return sum(part.nbytes for part in (self.hashes, self.rows, self.counts, self.lengths))
 
     def of_term(self, term: int) -> tuple[Ints, NDArray[np.uint8]]:
-        """The rows that hold a term, and how often."""
+        """Return the rows that hold a term, and how often."""
         low = np.searchsorted(self.hashes, np.uint32(term))
         high = np.searchsorted(self.hashes, np.uint32(term), "right")
         return self.rows[low:high], self.counts[low:high]
 
     def holders(self, terms: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """How many rows hold each of these terms."""
+        """Count the rows that hold each of these terms."""
         low = np.searchsorted(self.hashes, terms)
         return np.asarray(np.searchsorted(self.hashes, terms, "right") - low, np.int64)
 
@@ -122,7 +117,7 @@ class RowBlock:
 
     @classmethod
     def of(cls, rows: Sequence[SearchRow]) -> RowBlock:
-        """A vector that is not as long as the first is as good as none."""
+        """Make a block of rows. A vector that is not as long as the first counts as none."""
         width = next((len(row.vector) for row in rows if row.vector), 0)
         packed = [row.vector for row in rows if row.vector and len(row.vector) == width]
         embedded = np.array([bool(row.vector) and len(row.vector or b"") == width for row in rows])
@@ -141,7 +136,7 @@ class RowBlock:
 
     @classmethod
     def joined(cls, parts: Sequence[tuple[RowBlock, Flags]]) -> RowBlock:
-        """The flagged rows of several blocks."""
+        """Join the flagged rows of several blocks."""
         width = max(block.vectors.shape[1] for block, _ in parts)
         return cls(
             np.concatenate([block.numbers[keep] for block, keep in parts]),
@@ -162,8 +157,8 @@ class RowBlock:
         return sum(array.nbytes for array in own) + self.postings.nbytes
 
     def cosines(self, query: Vector, rows: NDArray[np.intp] | None = None) -> Vector:
-        """Cosine of a unit query with these rows, or all; 0 where there is no vector of its
-        length."""
+        """Return the cosines of a unit query with these rows, or all; 0 where there is no vector of
+        its length."""
         vectors = self.vectors if rows is None else self.vectors[rows]
         norms = self.norms if rows is None else self.norms[rows]
         [cosines] = _cosines([query], vectors, norms)
@@ -211,7 +206,7 @@ def _session(id_: str | None) -> int:
 
 
 def _norms(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
-    """In pieces, since floats take four times the bytes."""
+    """Return the lengths of vectors, computed in pieces since floats take four times the bytes."""
     norms = np.ones(len(vectors), np.float32)
     step = max(1, _AT_ONCE // max(1, vectors.shape[1]))
     for start in range(0, len(vectors), step):
@@ -232,7 +227,7 @@ _MOST_OF_TERM = 3  # times that a term of the query counts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordScores:
-    """Scores by words of each row: `scores` by BM25, and the share of the weight (idf) of the
+    """The scores by words of each row: `scores` by BM25, and the share of the weight (idf) of the
     query's terms that it holds (`covered`, 0 to 1). `most`: the score of a row that holds each term
     as often as an average row does."""
 
@@ -242,21 +237,21 @@ class WordScores:
 
 
 class BlockRows(ABC):
-    """Rows are numbered through all blocks, in the order of these."""
+    """The rows of several blocks, numbered through all of them in their order."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def blocks(self) -> Sequence[tuple[RowBlock, Flags]]:
-        """At least one; and which of its rows count."""
+        """The blocks, at least one, each with flags of the rows that count."""
 
     def __len__(self) -> int:
         return sum(len(block) for block, _ in self.blocks)
 
     @property
     def live_rows(self) -> int:
-        """Expiry aside."""
+        """Count the live rows, expiry aside."""
         return sum(int(kept.sum()) for _, kept in self.blocks)
 
     @property
@@ -294,7 +289,7 @@ class BlockRows(ABC):
         return [np.concatenate(of_one) for of_one in zip(*parts, strict=True)]
 
     def vectors(self, rows: NDArray[np.intp]) -> dict[int, Vector]:
-        """Unit rows, by row; of those that have one."""
+        """Return the unit vectors of those rows that have one, by row."""
         vectors: dict[int, Vector] = {}
         start = 0
         for block, _ in self.blocks:
@@ -305,7 +300,8 @@ class BlockRows(ABC):
         return vectors
 
     def unit_rows(self, rows: NDArray[np.intp], width: int) -> Scores:
-        """(n, width) float32; zeros where there is no vector of this width."""
+        """Return the unit vectors of rows, (n, width) float32; zeros where there is no vector of
+        this width."""
         matrix = np.zeros((len(rows), width), np.float32)
         start = 0
         for block, _ in self.blocks:
@@ -323,7 +319,7 @@ class BlockRows(ABC):
         return holds & live
 
     def counts(self, terms: Iterable[int], live: Flags) -> dict[int, int]:
-        """How many live rows hold each term."""
+        """Count the live rows that hold each term."""
         return {term: int(live[self._rows_of(term)[0]].sum()) for term in terms}
 
     def holders(self, terms: Sequence[int]) -> NDArray[np.int64]:
@@ -336,7 +332,7 @@ class BlockRows(ABC):
         return counts
 
     def words(self, query: Mapping[int, int], live: Flags) -> WordScores:
-        """Live rows for a query's terms (hash -> count)."""
+        """Score live rows for a query's terms (hash -> count)."""
         scores = np.zeros(len(self), np.float32)
         covered = np.zeros(len(self), np.float32)
         whole, total = 0.0, int(live.sum())
@@ -364,7 +360,7 @@ class BlockRows(ABC):
 
 
 def inverse_frequency(rows: int, total: int) -> float:
-    """The weight (idf) of a term that so many of all rows hold."""
+    """Return the weight (idf) of a term that `rows` of all rows hold."""
     return log1p((total - rows + 0.5) / (rows + 0.5))
 
 
@@ -383,7 +379,7 @@ class ScopeIndex(BlockRows):
         return NOTHING.refreshed(rows)
 
     def refreshed(self, changes: SearchRows) -> ScopeIndex:
-        """The index after these changes; rows that are not live are gone."""
+        """Return the index after these changes; rows that are not live are gone."""
         if not changes.rows and changes.state == self.state:
             return self
         changed = np.array([row.number for row in changes.rows], np.int32)
@@ -398,12 +394,12 @@ class ScopeIndex(BlockRows):
         return (self.base, self.kept), (self.tail, np.ones(len(self.tail), np.bool_))
 
     def whole(self) -> RowBlock:
-        """All rows in one block."""
+        """Return all rows in one block."""
         return RowBlock.joined(self.blocks)
 
     @property
     def outdated(self) -> int:
-        """Rows that came after `base`, or left it."""
+        """Count the rows that came after `base` was made, or left it."""
         return len(self) - int(self.kept.sum())
 
     @property

@@ -1,10 +1,10 @@
-"""A query as it is ranked: its terms, its vector, and the vector of what is particular in it.
+"""Prepare a query to be ranked: its terms, its vector, and the vector of what is particular in it.
 
 Words that stand in many memories of a scope tell nothing apart: the user's name, "user" itself, the
 two people of a recorded talk. BM25 weighs them little, but in a vector they weigh as much as any
 word. So what is left without them is embedded as well.
 
-Vectors of what is searched for, as far as there is an embedder and it answers in time.
+There are vectors only where there is an embedder and it answers in time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Query:
         return cls(memory_terms(text), vector, vector, background)
 
     def with_particular(self, vector: Vector) -> Query:
-        """`vector`: a unit row, of the text without common words."""
+        """Return the query with the vector of what is particular mixed in. `vector`: a unit row, of
+        the text without common words."""
         if self.vector is None:
             return self
         mixed = (1 - PARTICULAR) * self.vector + PARTICULAR * vector
@@ -58,7 +59,7 @@ class Query:
 
 
 def common(counts: Mapping[int, int], memories: int) -> set[int]:
-    """The terms that too many memories hold. `counts`: memories that hold each."""
+    """Return the terms that too many memories hold. `counts`: memories that hold each."""
     return {term for term, count in counts.items() if is_common(count, memories)}
 
 
@@ -67,8 +68,8 @@ def is_common(count: int, memories: int) -> bool:
 
 
 def without(text: str, dropped: Collection[int]) -> str:
-    """The start of a text without the words all of whose terms are dropped; empty where no term
-    would be left, or nothing was dropped.
+    """Return the start of a text without the words all of whose terms are dropped; empty where no
+    term would be left, or nothing was dropped.
 
     >>> without("What does Ada like?", set(terms("Ada")))
     'What does like?'
@@ -99,7 +100,7 @@ class Backgrounds:
         return self._embedder.dimensions >= LEAST_DIMENSIONS
 
     async def of(self, language: str, until: float | None) -> Background | None:
-        """None where it is not there by then."""
+        """Return the background of a language; None where it is not there by then."""
         key = self._embedder.recipe, language
         if key in self._kept:
             return self._kept[key]
@@ -156,10 +157,10 @@ class QueryVectors:
         return self._embedder.scale if self._embedder else None
 
     async def until(self, patience: float | None, loading: float = LOADING) -> float | None:
-        """The time until which the embedder is waited for, `patience` seconds from now (None: for
-        ever). A model in this process is loaded first, within `loading` seconds: a server listens
-        before it is, and its first answers would lack vectors. Where that fails, or where nobody
-        waits (0.0), it is now."""
+        """Return the time until which the embedder is waited for, `patience` seconds from now
+        (None: for ever). A model in this process is loaded first, within `loading` seconds: a
+        server listens before it is, and its first answers would lack vectors. Where that fails, or
+        where nobody waits (0.0), it is now."""
         if patience is None:
             return None
         loop = asyncio.get_running_loop()
@@ -172,7 +173,7 @@ class QueryVectors:
         return loop.time() + patience
 
     async def meet(self, until: float | None) -> None:
-        """A model that was never asked tells its recipe."""
+        """Ask a model that was never asked, so that its recipe is known."""
         if self._embedder is not None and not self._embedder.dimensions:
             await self.of([], until)
 
@@ -181,8 +182,8 @@ class QueryVectors:
         return self._embedder is not None and self._embedder.reads(text)
 
     async def query(self, text: str, vector: Vector | None, until: float | None) -> Query:
-        """A text as it is ranked. Without its vector where the embedder cannot read it; in another
-        language than English its cosines mean nothing without the background."""
+        """Return a text as it is ranked, without its vector where the embedder cannot read it; in
+        another language than English its cosines mean nothing without the background."""
         if vector is None or self._backgrounds is None or not self.reads(text):
             return Query.of(text)
         if not self._backgrounds.serve:
@@ -199,7 +200,7 @@ class QueryVectors:
             await self._backgrounds.close()
 
     async def unit_row(self, text: str, until: float | None) -> Vector | None:
-        """A unit row of a query."""
+        """Embed a query as a unit row; None without an embedder that answers in time."""
         if self._embedder is None:
             return None
         try:
@@ -211,7 +212,7 @@ class QueryVectors:
             return None
 
     async def rows(self, texts: Sequence[str], until: float | None) -> list[Vector | None]:
-        """Unit rows of queries, of several in one call; None where there are none."""
+        """Embed queries as unit rows, several in one call; None for each where there are none."""
         if len(texts) == 1:
             return [await self.unit_row(texts[0], until)]
         rows = await self.of(texts, until)

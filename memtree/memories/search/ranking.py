@@ -1,4 +1,4 @@
-"""How the rows of a scope are ranked for a query: words and meaning, added as scores.
+"""Rank the rows of a scope for a query by words and by meaning, added as scores.
 
     words      BM25, in parts of what a row that holds all the query's terms would get
     meaning    the cosine between what is measured of the embedder, twice
@@ -8,9 +8,7 @@ and how much better the first is than the second says more than that it is the f
 are lent to the memories before and after in the same session, since what was saved in a row is
 about one thing. docs/decisions/0021 has the figures.
 
-Order the best rows of an index once their memories are read.
-
-Hits of a search.
+Once the memories of the best rows are read, newer versions are put before older ones.
 """
 
 from __future__ import annotations
@@ -64,9 +62,10 @@ def ranked(
     wanted: NDArray[np.int32] | None = None,
     cosines: Scores | None = None,
 ) -> Ranked:
-    """At most `most` rows of relevance `least` or more that share a term with the query or have
-    some of its meaning. `scale`: of the embedder, None for none. `wanted`: numbers that a filter
-    lets through; None: all. `cosines`: of `query.moved` with all rows, where they are known."""
+    """Rank at most `most` rows of relevance `least` or more that share a term with the query or
+    have some of its meaning. `scale`: of the embedder, None for none. `wanted`: numbers that a
+    filter lets through; None: all. `cosines`: of `query.moved` with all rows, where they are
+    known."""
     live, numbers, embedded = index.live(now), index.numbers, index.embedded
     matches = index.words(query.terms, live)
     words, known = matches.scores, relevance_by_words(matches.covered)
@@ -139,7 +138,7 @@ def _meaning(cosines: Scores, scale: RelevanceScale) -> Scores:
 def _fused(
     index: BlockRows, query: Query, live: Flags, words: Scores, most: float, meaning: Scores
 ) -> Scores:
-    """One score out of two; `most`: of words."""
+    """Add the two scores. `most`: the score by words of a row that holds all terms."""
     speaker = _speaker(index, query, live)
     if speaker is not None:
         factors = np.where(speaker, np.float32(SPEAKER), np.float32(1))
@@ -159,7 +158,8 @@ def _speaker(index: BlockRows, query: Query, live: Flags) -> Flags | None:
 
 
 def _lent(index: BlockRows, live: Flags, scores: Scores, share: float) -> Scores:
-    """Scores with parts of those of the live neighbours, by number, of the same session."""
+    """Return the scores with parts of those of the live neighbours, by number, of the same
+    session."""
     sessions = index.sessions
     rows = np.flatnonzero(live & (sessions != 0))
     if len(rows) < 2:
@@ -177,7 +177,7 @@ def _lent(index: BlockRows, live: Flags, scores: Scores, share: float) -> Scores
 
 
 def _best(rows: Rows, scores: Scores, numbers: NDArray[np.int32], most: int) -> Rows:
-    """The best `most` of these rows, best first; of equal ones the newest."""
+    """Return the best `most` of these rows, best first; of equal ones the newest."""
     if len(rows) > most > 0:
         least = np.partition(scores[rows], len(rows) - most)[len(rows) - most]
         rows = rows[scores[rows] >= least]
@@ -204,9 +204,9 @@ class MemoryHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Best first. `degraded`: what could not be used ("embedder": words alone ranked all hits, or
-    some). `by_words`: no hit's relevance tells its meaning. `known`: the embedder knows the
-    language of the query well."""
+    """The hits of a search, best first. `degraded`: what could not be used ("embedder": words alone
+    ranked all hits, or some). `by_words`: no hit's relevance tells its meaning. `known`: the
+    embedder knows the language of the query well."""
 
     hits: tuple[MemoryHit, ...] = ()
     degraded: tuple[str, ...] = ()
@@ -280,13 +280,13 @@ def newest_first(
 
 
 def _answers(newer: Mapping[int, int], query_weights: Mapping[int, float]) -> bool:
-    """Return True if it lacks no word that weighs as much as the weightiest."""
+    """Return True if the newer text lacks no word that weighs as much as the weightiest."""
     missing = [weight for term, weight in query_weights.items() if term not in newer]
     return max(missing, default=-1.0) < max(query_weights.values(), default=0.0)
 
 
 def as_hits(ranked: Ranked, memories: Mapping[int, Memory]) -> list[MemoryHit]:
-    """Those of the rows that are there. `memories`: by number."""
+    """Return the hits of the ranked rows whose memories are there. `memories`: by number."""
     columns = (ranked.numbers.tolist(), ranked.relevance.tolist(), ranked.scores.tolist())
     return [
         MemoryHit(memories[number], relevance, score)
@@ -296,13 +296,14 @@ def as_hits(ranked: Ranked, memories: Mapping[int, Memory]) -> list[MemoryHit]:
 
 
 def without_common(index: BlockRows, text: str, now: float) -> str:
-    """A query without the words that most memories hold; empty where it has none of these."""
+    """Return a query without the words that most memories hold; empty where it has none of
+    these."""
     live = index.live(now)
     return without(text, common(index.counts(terms(text), live), int(live.sum())))
 
 
 def newest_hits_first(index: BlockRows, query: Query, hits: Sequence[MemoryHit]) -> list[MemoryHit]:
-    """Best first, but for newer versions, which come before the older ones."""
+    """Return the hits best first, but newer versions before the older ones."""
 
     def weigh(terms: Sequence[int]) -> list[float]:
         # In a handful of memories a word that two of them hold is not common yet.

@@ -1,28 +1,24 @@
-"""This file searches the memories of one scope, in an index that it first brings to what the store
-holds now.
+"""Search the memories of one scope in an index of what the store holds now.
 
-The index of a scope as the store is now: out of the cache, or the stored segment, or all rows.
+    search = MemorySearch(store, embedder, now=time.time)
+    result = await search.search(Scope.of_chat("acme", "c1"), "which port has staging?", limit=5)
+    result.hits[0].memory.text
 
-One read brings an index to the store's change count. The rows that came since the last segment are
-the tail; once it is a twentieth of all, a new segment is made of both and stored, in the
-background: over time each row is packed some twenty times, and no search waits for it.
+Before every search one read brings the scope's index to the store's change count. The hits are read
+from the store at the end, so what was deleted, changed or added by anybody is so at once.
 
-A block of rows as one piece of bytes, so that a restart reads it instead of making it anew.
+The index comes out of the cache, or the stored segment, or all rows. The rows that came since the
+last segment are the tail. Once it is a twentieth of all, a new segment is made of both and stored,
+in the background: over time each row is packed some twenty times, and no search waits for it.
+
+A segment is a block of rows as one piece of bytes, so that a restart reads it instead of making it
+anew.
 
     data = packed(block, "scope and recipe")
     block = unpacked(data, "scope and recipe")     # None: damaged, of another format or another key
 
 The arrays stand one behind the other, little-endian, and the block that is read back shares the
 memory of `data`. The head holds a checksum over everything else and over the key.
-
-Search over the memories of one scope: the use case.
-
-    search = MemorySearch(store, embedder, now=time.time)
-    result = await search.search(Scope.of_chat("acme", "c1"), "which port has staging?", limit=5)
-    result.hits[0].memory.text
-
-Before every search one read brings the scope's index to the store's change count, and the hits are
-read from the store at the end: what was deleted, changed or added by anybody is so at once.
 """
 
 from __future__ import annotations
@@ -94,7 +90,8 @@ def unpacked(data: bytes, key: str) -> RowBlock | None:
         return None
     magic, checksum, *sizes = _HEAD.unpack_from(data)
     rows, width, postings = sizes
-    if magic != _MAGIC or len(data) != _HEAD.size + _length(rows, width, postings):
+    size = _HEAD.size + rows * (2 * 8 + 3 * 4 + 1 + width) + postings * (2 * 4 + 1)
+    if magic != _MAGIC or len(data) != size:
         return None
     if checksum != _checksum([memoryview(data)[_HEAD.size :]], key, sizes):
         return None
@@ -113,10 +110,6 @@ def unpacked(data: bytes, key: str) -> RowBlock | None:
     vectors = array("i1", rows * width).reshape(rows, width)
     row_postings = Postings(hashes, of_rows, counts, lengths)
     return RowBlock(numbers, expires, sessions, vectors, norms, embedded, row_postings)
-
-
-def _length(rows: int, width: int, postings: int) -> int:
-    return rows * (2 * 8 + 3 * 4 + 1 + width) + postings * (2 * 4 + 1)
 
 
 def _checksum(
@@ -209,7 +202,7 @@ class IndexLoader:
         return self.cache.bytes
 
     async def past(self, scope: Scope, recipe: str) -> ScopeIndex:
-        """All rows that are stored, live or not, in an index for one search."""
+        """Return all stored rows, live or not, in an index for one search."""
         stored = await self._store.search_rows(scope, recipe, 0)
 
         def made() -> ScopeIndex:
@@ -219,7 +212,8 @@ class IndexLoader:
         return await asyncio.to_thread(made)
 
     async def index(self, scope: Scope, recipe: str) -> ScopeIndex:
-        """Searches of one scope that come at once share one load."""
+        """Return the index of a scope as the store is now. Searches of one scope that come at once
+        share one load."""
         lock = self._locks.setdefault((scope, recipe), asyncio.Lock())
         async with lock:
             kept = self.cache.get(scope, recipe)
@@ -334,10 +328,10 @@ class MemorySearch:
         patience: float | None = None,
         loading: float = LOADING,
     ) -> SearchResult:
-        """The memories nearest to a query, best first. Of several queries the first is what was
-        asked, and of a memory near to two the better counts. `least`: relevance below which a hit
-        is left out. `patience`: seconds that the embedder has, after `loading` seconds for a model
-        that is still being loaded; then words rank alone. Store errors."""
+        """Return the memories nearest to a query, best first. Of several queries the first is what
+        was asked, and of a memory near to two the better counts. `least`: relevance below which a
+        hit is left out. `patience`: seconds that the embedder has, after `loading` seconds for a
+        model that is still being loaded; then words rank alone. Store errors."""
         until = await self.vectors.until(patience, loading)
         texts = [query] if isinstance(query, str) else list(dict.fromkeys(query))
         index, queries, degraded = await self._asked(scope, texts, until)
@@ -366,8 +360,8 @@ class MemorySearch:
     async def neighbours(
         self, scope: Scope, text: str, vector: Vector | None, *, limit: int = 8
     ) -> SearchResult:
-        """Live memories of this very scope that may say the same as a text, best first. `vector`:
-        the text's own, None while it is not known."""
+        """Return live memories of this very scope that may say the same as a text, best first.
+        `vector`: the text's own, None while it is not known."""
         index = await self.loader.index(scope, self.vectors.recipe)
         until = asyncio.get_running_loop().time() + PATIENCE
         query = await self.vectors.query(text, vector, until)
@@ -377,8 +371,8 @@ class MemorySearch:
         )
 
     async def embed(self, texts: Sequence[str], patience: float | None) -> Matrix | None:
-        """(n, dimensions) unit rows of texts; None where there is no embedder, it failed, or it
-        took more than `patience` seconds. What is still being loaded is waited for before."""
+        """Embed texts as unit rows, (n, dimensions); None where there is no embedder, it failed, or
+        it took more than `patience` seconds. What is still being loaded is waited for before."""
         if self._embedder is None:
             return None
         until = await self.vectors.until(patience)
@@ -413,9 +407,9 @@ class MemorySearch:
     async def _asked(
         self, scope: Scope, texts: Sequence[str], until: float | None
     ) -> tuple[ScopeIndex, list[Query], bool]:
-        """The index and the queries, embedded as far as there is time until then, and whether there
-        was not for the first. All together, whole and without their common words at the same time:
-        each takes as long as all the rest of a search."""
+        """Return the index and the queries, embedded as far as there is time until then, and
+        whether there was no time for the first. All together, whole and without their common words
+        at the same time: each takes as long as all the rest of a search."""
         await self.vectors.meet(until)
         whole = asyncio.create_task(self.vectors.rows(texts, until))
         try:

@@ -1,16 +1,16 @@
-"""Vectors and terms of memories at rest.
+"""Pack the vectors and the terms of memories as the store keeps them.
 
-Of a vector one signed byte a number.
+A vector takes one signed byte a number.
 
     packed = pack_vector(row)              # float32 (d,)
     row = unpack_vector(packed)            # float32 (d,), of unit length, within cosine 0.999
 
 All rows of d numbers are scaled alike, 16 levels to the standard deviation of a unit row, so that
-inner products with the bytes order rows as cosines do: rows whose largest number would not fit are
+inner products with the bytes order rows as cosines do. Rows whose largest number would not fit are
 the exception, and scaled to it. A cosine is computed from the stored bytes wherever it is computed,
 so an index, a scan and another process agree.
 
-Terms of a memory's text as a row keeps them, so that no index reads texts.
+A row keeps the terms of a memory's text, so that no index reads texts.
 
     packed = packed_terms("Ada: The staging port is 8090")
     hashes, counts = unpack_terms(packed)
@@ -35,7 +35,7 @@ DEVIATIONS = 8.0  # that fit into the levels; MiniLM's largest numbers lie at 4 
 
 
 def pack_vector(row: Vector) -> bytes:
-    """`ValueError` where a number is infinite or not a number."""
+    """Pack a vector. Raises `ValueError` where a number is infinite or not a number."""
     if not np.isfinite(row).all():
         raise ValueError("the vector holds a number that is not finite")
     peak = np.abs(row).max(initial=0.0)
@@ -47,7 +47,7 @@ def pack_vector(row: Vector) -> bytes:
 
 
 def unpack_vector(packed: bytes) -> Vector:
-    """A zero row stays zero."""
+    """Unpack a vector to a unit row; a zero row stays zero."""
     row = np.frombuffer(packed, np.int8).astype(np.float32)
     length = np.linalg.norm(row)
     return np.asarray(row / length if length else row, np.float32)
@@ -58,8 +58,8 @@ _MAX_COUNT = 255
 
 
 def memory_terms(text: str) -> dict[int, int]:
-    """Terms of a text, and where it is not ASCII the forms in which its inflections meet, which
-    `terms` has for English alone."""
+    """Return the terms of a text (hash -> count). Where the text is not ASCII, they include the
+    forms in which its inflections meet, which `terms` has for English alone."""
     counted = terms(text)
     if not text.isascii():
         for form in word_forms(text):
@@ -69,7 +69,7 @@ def memory_terms(text: str) -> dict[int, int]:
 
 
 def packed_terms(text: str) -> bytes:
-    """Term statistics of a text: what `NewMemory.terms` holds. Shows no text."""
+    """Pack the term statistics of a text, for `NewMemory.terms`. They show no text."""
     counted = memory_terms(text)
     first_name = next(iter(terms(speakers.tag(text))), None)
     if first_name is not None:
@@ -80,12 +80,12 @@ def packed_terms(text: str) -> bytes:
 
 
 def spoken_by(name: int) -> int:
-    """The term of texts that begin with this name (a term) and a colon."""
+    """Return the term of texts that begin with this name (a term) and a colon."""
     return hashed(f"{name} speaks")
 
 
 def unpack_terms(packed: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-    """Hashes and counts; none of what `packed_terms` did not make."""
+    """Return hashes and counts; none of what `packed_terms` did not make."""
     count, rest = divmod(len(packed), BYTES_PER_TERM)
     if rest:
         return np.empty(0, np.uint32), np.empty(0, np.uint8)

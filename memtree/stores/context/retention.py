@@ -1,13 +1,8 @@
-"""This file forgets what nothing needs any more: chains of addresses, nodes, old rows, and vectors
-of unused recipes.
+"""Forget what nothing needs any more: addresses, nodes, old rows, and vectors of unused recipes.
 
-Recipes of vectors: days since each was last used, and the deletion of vectors of unused
-recipes.
-
-`Retention`: chains of addresses, and forgetting.
-
-Rows that nothing needs any more are found here, in the process, by the rules of `references`: plans
-and frontiers are encoded, so SQL cannot look into them.
+Rows that nothing needs are found here, in the process, by the rules of `stored_rows.py`: plans and
+frontiers are encoded, so SQL cannot look into them. For each recipe of vectors the days since its
+last use are counted. `Retention` also returns chains of addresses.
 """
 
 from __future__ import annotations

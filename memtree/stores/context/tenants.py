@@ -1,10 +1,8 @@
-"""This file knows tenants in the rows: their locks, their numbers, their access keys and their
-aliases.
+"""Keep tenants in the rows: their locks, their numbers, their access keys and their aliases.
 
-Tenants: their locks, and the small number that stands for a tenant's name in the rows. It saves
-0.5 MB per million tokens.
-
-`KeyStore`: access keys, hashes of their values (never the values), and aliases of tenants.
+A tenant's number is small and stands for its name in the rows, which saves 0.5 MB per million
+tokens. `KeyStore` has the access keys, as hashes of their values (never the values), and the
+aliases of tenants.
 """
 
 from __future__ import annotations

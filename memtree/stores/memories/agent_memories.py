@@ -1,18 +1,14 @@
-"""This file reads and stores memories of agents: of several scopes at once, and each in the place
-of those that it makes out of date.
+"""Read memories of several scopes of agents at once, and store several, each in its place.
 
-Read memories of several scopes of agents at once: by id, in pages, and for a search.
+They are read by id, in pages, and for a search. Each statement of a search checks the tenant and
+its visible agents again, besides the scope numbers that the caller gives.
 
-Each statement of a search checks the tenant and its visible agents again, besides the scope numbers
-that the caller gives.
-
-Store structured memories: several at once, each replacing the memory that it makes out of
-date.
+Structured memories are stored several at once, each replacing the memory that it makes out of date.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NamedTuple
@@ -179,7 +175,8 @@ async def agent_page(
     single = scopes.single
     if single is not None:
         page = await memory_reading.page(sql, single, wanted, before=before, limit=limit, now=now)
-        return AgentPage(_located(single, page.memories), page.more, page.total)
+        located = tuple(LocatedMemory(single, each) for each in page.memories)
+        return AgentPage(located, page.more, page.total)
     condition, values = meant(scopes)
     ((total,),) = await sql.fetch(_TOTAL.format(condition), {**values, "now": now})
     if wanted.group is not None:
@@ -195,10 +192,6 @@ async def agent_page(
         for owner, subject, _, *row in rows[:limit]
     ]
     return AgentPage(tuple(memories), len(rows) > limit, int(total))
-
-
-def _located(scope: Scope, memories: Iterable[Any]) -> tuple[LocatedMemory, ...]:
-    return tuple(LocatedMemory(scope, each) for each in memories)
 
 
 async def scope_totals(sql: Sql, scopes: AgentScopes) -> ScopeTotals:

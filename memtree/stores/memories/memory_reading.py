@@ -1,14 +1,11 @@
-"""This file finds and reads stored memories of one scope: by id, number and text, in pages, in past
-versions, and in pairs of which one may replace the other.
+"""Find and read stored memories of one known scope, and pairs of which one may replace the other.
 
-Find stored memories by their ids, numbers and texts, in a known scope.
+Memories are found by their ids, numbers and texts, and read by id, in pages, in past versions, and
+as changes since a count.
 
-Memories that may replace others, until a person settles it: a table of pairs, newer and older.
-
-A pair is open while both count. A row that was ever the newer of a pair is marked `conflicting`, so
-that reading other memories needs no extra query.
-
-Read memories: by id, in pages, in past versions, and changes since a count.
+Such a pair, newer and older, is in a table until a person settles it. It is open while both count.
+A row that was ever the newer of a pair is marked `conflicting`, so that reading other memories
+needs no extra query.
 """
 
 from __future__ import annotations
@@ -359,7 +356,8 @@ async def versions(
     older = [version for each, version in wanted if (each, version) not in by_version]
     if rows and older:
         by_number = {row.number: row for row in rows}
-        values = {"scope": number, "numbers": list(by_number), "versions": _numbers(older)}
+        storable = [each for each in older if 0 < each <= LARGEST]
+        values = {"scope": number, "numbers": list(by_number), "versions": storable}
         for at, version, data in await sql.fetch(_VERSIONS, values):
             row = by_number[at]
             by_version[row.id, version] = row._replace(data=data).memory()
@@ -376,11 +374,6 @@ async def twins(sql: Sql, scope: Scope, ids: Sequence[str]) -> dict[str, list[st
         if not row.deleted:
             by_main.setdefault(row.duplicate_of, []).append(row.id)
     return by_main
-
-
-def _numbers(given: Sequence[int]) -> list[int]:
-    """Keep the numbers that a database can hold."""
-    return [each for each in given if 0 < each <= LARGEST]
 
 
 async def history(sql: Sql, scope: Scope, ref: MemoryRef) -> list[Memory]:

@@ -1,12 +1,8 @@
-"""This file deletes memories, restores deleted ones, erases them for good, and sweeps away rows
-besides them.
+"""Delete memories, restore deleted ones, erase them for good, and sweep away rows besides them.
 
-Delete memories, restore deleted ones, and replace whole threads: the passages of documents.
-
-Erase memories for good, and sweep away rows besides them: proofs, revocations, events, shown
-sets and unused vectors.
-
-Remove memories of one scope or several: delete them, or erase them with `purge`.
+Whole threads, which are the passages of documents, can be replaced. Memories of one scope or
+several are removed at once: deleted, or erased with `purge`. The rows besides memories are proofs,
+revocations, events, shown sets and unused vectors.
 """
 
 from __future__ import annotations
@@ -88,6 +84,62 @@ _COUNT_VECTORS = """
         SELECT count(*) FROM memory_vectors
         WHERE memory_vectors.scope = memories.scope AND memory_vectors.number = memories.number)
     WHERE scope = :scope AND number IN :numbers[]"""
+_UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
+_OF_MEMORIES = (
+    "memories",
+    "memory_conflicts",
+    "memory_vectors",
+    "memory_history",
+    "memory_tombstones",
+    "memory_group_members",
+    "shown_memories",
+)
+# Rows that a scope has besides its memories. A tenant's plan is not deleted, since the tenant does
+# not own it.
+_OF_SCOPES = (
+    "memory_tombstones",
+    "memory_groups",
+    "memory_group_members",
+    "memory_settings",
+    "extracted_messages",
+)
+_TELL = insert_into("erased_memories")
+_UNLINK = "UPDATE memories SET data = :data, changed = :changed WHERE scope = :scope AND id = :id"
+# Their bytes may still be in the files: see `Database.scrub`.
+_NOTE = "INSERT INTO deletions DEFAULT VALUES"
+_ENDED_SCOPES = """
+    SELECT scope FROM memories WHERE deleted > 0 AND deleted <= :before
+    UNION SELECT scope FROM memories WHERE expires > 0 AND expires <= :before ORDER BY 1"""
+_ENDED_HERE = f"""
+    SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (
+        SELECT number FROM memories WHERE +scope = :scope AND deleted > 0 AND deleted <= :before
+        UNION SELECT number FROM memories
+        WHERE scope = :scope AND expires > 0 AND expires <= :before
+        ORDER BY number LIMIT {ROWS})"""
+_SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY number"
+_FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number LIMIT {ROWS}"
+_ENDED_ROWS = (
+    ("wallet_proofs", "expires <= :now"),
+    ("grant_revocations", "expires <= :now"),
+    ("erased_memories", "at <= :yesterday"),
+    ("shown_memories", "expires <= :now"),
+    ("provider_objects", "expires <= :now"),
+)
+# Unused by the context store's count: the same models embed both.
+_UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"
+_UNUSED_HERE = f"scope = :scope AND recipe IN ({_UNUSED})"
+_UNCOUNT = f"""
+    UPDATE memories SET changed = :changed, vectors = vectors - (
+        SELECT count(*) FROM memory_vectors WHERE memory_vectors.scope = memories.scope
+        AND memory_vectors.number = memories.number AND recipe IN ({_UNUSED}))
+    WHERE scope = :scope AND number IN (SELECT number FROM memory_vectors WHERE {_UNUSED_HERE})"""
+_MATCHING = "SELECT number, id FROM memories WHERE scope = :scope AND {} ORDER BY number"
+_HOLDING = """
+    SELECT number FROM memory_scopes WHERE {} AND EXISTS (
+        SELECT 1 FROM memories WHERE memories.scope = memory_scopes.number AND {})
+    ORDER BY number"""
+
+Wanted: TypeAlias = "Sequence[MemoryRef] | MemoryFilter"
 
 
 def in_parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -215,57 +267,6 @@ async def replace_thread(
     return len(old)
 
 
-_UNPAIR = "DELETE FROM memory_conflicts WHERE scope = :scope AND other IN :numbers[]"
-_OF_MEMORIES = (
-    "memories",
-    "memory_conflicts",
-    "memory_vectors",
-    "memory_history",
-    "memory_tombstones",
-    "memory_group_members",
-    "shown_memories",
-)
-# Rows that a scope has besides its memories. A tenant's plan is not deleted, since the tenant does
-# not own it.
-_OF_SCOPES = (
-    "memory_tombstones",
-    "memory_groups",
-    "memory_group_members",
-    "memory_settings",
-    "extracted_messages",
-)
-_TELL = insert_into("erased_memories")
-_UNLINK = "UPDATE memories SET data = :data, changed = :changed WHERE scope = :scope AND id = :id"
-# Their bytes may still be in the files: see `retention.scrub`.
-_NOTE = "INSERT INTO deletions DEFAULT VALUES"
-_ENDED_SCOPES = """
-    SELECT scope FROM memories WHERE deleted > 0 AND deleted <= :before
-    UNION SELECT scope FROM memories WHERE expires > 0 AND expires <= :before ORDER BY 1"""
-_ENDED_HERE = f"""
-    SELECT {STANDING} FROM memories WHERE scope = :scope AND number IN (
-        SELECT number FROM memories WHERE +scope = :scope AND deleted > 0 AND deleted <= :before
-        UNION SELECT number FROM memories
-        WHERE scope = :scope AND expires > 0 AND expires <= :before
-        ORDER BY number LIMIT {ROWS})"""
-_SCOPES = "SELECT number FROM memory_scopes WHERE tenant = :tenant ORDER BY number"
-_FIRST = f"SELECT {STANDING} FROM memories WHERE scope = :scope ORDER BY number LIMIT {ROWS}"
-_ENDED_ROWS = (
-    ("wallet_proofs", "expires <= :now"),
-    ("grant_revocations", "expires <= :now"),
-    ("erased_memories", "at <= :yesterday"),
-    ("shown_memories", "expires <= :now"),
-    ("provider_objects", "expires <= :now"),
-)
-# Unused by the context store's count: the same models embed both.
-_UNUSED = f"SELECT recipe FROM recipes WHERE idle >= {RECIPE_DAYS}"
-_UNUSED_HERE = f"scope = :scope AND recipe IN ({_UNUSED})"
-_UNCOUNT = f"""
-    UPDATE memories SET changed = :changed, vectors = vectors - (
-        SELECT count(*) FROM memory_vectors WHERE memory_vectors.scope = memories.scope
-        AND memory_vectors.number = memories.number AND recipe IN ({_UNUSED}))
-    WHERE scope = :scope AND number IN (SELECT number FROM memory_vectors WHERE {_UNUSED_HERE})"""
-
-
 async def erase(sql: Sql, scope: ScopeRow, rows: Sequence[RowState], now: float) -> tuple[int, int]:
     """Erase rows, their duplicates and the memories they superseded. Returns how many memories were
     erased, and how many of them counted."""
@@ -379,16 +380,6 @@ async def drop_unused(sql: Sql, number: int) -> None:
     for table in ("memory_vectors", "memory_recipes", "memory_segments"):
         await sql.run(f"DELETE FROM {table} WHERE {_UNUSED_HERE}", values)
     await commit(sql, scope)
-
-
-_MATCHING = "SELECT number, id FROM memories WHERE scope = :scope AND {} ORDER BY number"
-_HOLDING = """
-    SELECT number FROM memory_scopes WHERE {} AND EXISTS (
-        SELECT 1 FROM memories WHERE memories.scope = memory_scopes.number AND {})
-    ORDER BY number"""
-
-
-Wanted: TypeAlias = "Sequence[MemoryRef] | MemoryFilter"
 
 
 async def delete(

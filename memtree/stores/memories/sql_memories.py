@@ -1,6 +1,6 @@
 """`SqlMemories`: the ports of memories, each method bound to the coroutine that implements it.
 
-    add = writes(MemoryStore.add, saving.add)
+    add = writes(MemoryStore.add, adding.add)
 
 The port defines the signature, the defaults and the docstring. The coroutine gets every parameter
 by name, and the time of the store's clock if it has a parameter `now`. Searches and pages run

@@ -1,13 +1,8 @@
-"""This file has the rows of the tables of memories, makes them of memories and back, and writes
-filters as SQL conditions.
+"""Make rows of memories and memories of rows, and write filters as SQL conditions.
 
-Rows of the tables of memories.
-
-Stored memories as rows and back, their expiry, and filters as SQL conditions. Pure.
-
-An expiry is enforced here: reads, counts and searches leave out what has expired at `:now`. A
-memory without an expiry has 0. Expired memories are erased later (`erasing.py`); until then only
-these conditions hide them.
+Pure. The rows of all tables of memories are here. An expiry is enforced here: reads, counts and
+searches leave out what has expired at `:now`. A memory without an expiry has 0. Expired memories
+are erased later (`removal.py`); until then only these conditions hide them.
 """
 
 from __future__ import annotations
@@ -339,7 +334,7 @@ _COMPARED = {
 
 
 def filtering(wanted: MemoryFilter, now: float) -> tuple[str, dict[str, Any]]:
-    """Return the filter's condition and its values, besides those of `lookup.members`."""
+    """Return the filter's condition and its values, besides those of `memory_reading.members`."""
     parts = ["counted = 1"]  # indexed
     if wanted.superseded or wanted.deleted:
         parts = ["duplicate_of = ''"]

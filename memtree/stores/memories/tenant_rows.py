@@ -1,9 +1,7 @@
-"""Rows of tenants beside memories: wallets, grants, groups of memories, and settings.
+"""Keep rows of tenants besides memories: wallets, grants, plans, groups, switches and objects.
 
-Rows of tenants besides memories: their wallets, proofs that were used, grants that were revoked,
-plans, and digests of objects at the provider.
-
-Groups of memories and their members, and the switches of a user.
+A tenant has its wallets, proofs that were used, grants that were revoked, its plan, and digests of
+objects at the provider; a user has groups of memories with their members, and switches.
 
 A member's row stays as long as the memory is stored, in whatever state: only live memories are
 counted and listed, so a restored memory is in its groups again. The successor of a member joins its

@@ -1,14 +1,7 @@
-"""Serves agents' memories on `/memories`, except searches and batches, and asks the caller's model
-to extract them.
+"""Serves agents' memories on `/memories`, except searches, single and batched.
 
-Ask the model that a request names, at the upstream that the caller's chats go to.
-
-The call carries the caller's own credential, or the key that the server lends to the caller's
-chats. Of the other headers of the request only `_RELAYED` ones are sent: the call is ours, not the
-client's. Its body is never logged, nor is the upstream's error: some servers quote what they
-refuse.
-
-Serve agents' memories on `/memories`, except searches and batches.
+Memories are extracted from a conversation by the model that the request names, at the upstream that
+the caller's chats go to.
 """
 
 from __future__ import annotations
@@ -73,9 +66,17 @@ PATH = "/chat/completions"
 SECONDS = 120.0  # of all calls of one request
 _RELAYED = CREDENTIALS - {b"cookie"} | {b"openai-organization", b"openai-project", b"user-agent"}
 
+OpenReaders = Callable[[AskedModel | None], tuple[ConversationReaders, CountedModel | None]]
+
 
 class CallerModel:
-    """An `AskedModel` for one request, which learns from refusals what its server accepts."""
+    """An `AskedModel` for one request, which learns from refusals what its server accepts.
+
+    The call carries the caller's own credential, or the key that the server lends to the caller's
+    chats. Of the other headers of the request only `_RELAYED` ones are sent: the call is ours, not
+    the client's. Its body is never logged, nor is the upstream's error: some servers quote what
+    they refuse.
+    """
 
     def __init__(self, request: Request, tenant: Tenant, upstreams: Upstreams, model: str) -> None:
         self._request, self._tenant = request, tenant
@@ -150,9 +151,6 @@ class CallerModel:
         if said is None:
             raise UpstreamFailed("The upstream answered with no chat completion.")
         return said
-
-
-OpenReaders = Callable[[AskedModel | None], tuple[ConversationReaders, CountedModel | None]]
 
 
 class AgentMemoryRoutes:

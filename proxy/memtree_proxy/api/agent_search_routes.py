@@ -57,7 +57,10 @@ class AgentSearchRoutes:
         if search_request.mode == ANSWER and self._answers is not None:
             return await self._answered(self._answers, tenant.id, query, opened)
         if search_request.mode == MAP:
-            return await self._mapped(query, opened)
+            query = replace(query, least=clusters.RELEVANT, vectors=True)
+            result = await self._search.search(query)
+            made = await asyncio.to_thread(clusters.of_hits, result.hits, self._search.scale)
+            return answer(SearchOutcome([result], opened.warnings).mapped(made))
         result = await self._search.search(query)
         return answer(SearchOutcome([result], opened.warnings).hits())
 
@@ -86,11 +89,6 @@ class AgentSearchRoutes:
         said = await by.answer(tenant, query.text, memories, shared)
         outcome = SearchOutcome([search_result], opened.warnings)
         return answer(outcome.answered(said.text, said.sources))
-
-    async def _mapped(self, query: AgentQuery, opened: OpenedGrants) -> Response:
-        result = await self._search.search(replace(query, least=clusters.RELEVANT, vectors=True))
-        made = await asyncio.to_thread(clusters.of_hits, result.hits, self._search.scale)
-        return answer(SearchOutcome([result], opened.warnings).mapped(made))
 
     async def _opened(self, request: Request, tenant: str, search: SearchRequest) -> OpenedGrants:
         """Return the scopes that the request's grants open. With scope=own, grants are not read."""

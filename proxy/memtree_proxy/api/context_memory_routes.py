@@ -1,11 +1,8 @@
-"""Serves `/context_memory`: compresses posted messages, shows their state and tree, and deletes
-their memory.
+"""Serves `/context_memory`: compresses posted messages, shows their tree, deletes their memory.
 
-Serve `/context_memory`: compress posted messages, report the status, show the tree as JSON.
-
-Serve `/context_memory/delete`: delete the memory of a history, an address, or the whole tenant.
-
-Any error of the store becomes an error of the request, so a 200 means that everything is gone.
+`/context_memory/status` tells what is pending. `/context_memory/delete` deletes the memory of a
+history, of an address, or of the whole tenant. Any error of the store becomes an error of the
+request, so a 200 means that everything is gone.
 """
 
 from __future__ import annotations
@@ -54,6 +51,8 @@ from memtree_proxy.wire.values import NoQuery
 _KNOWN = REQUEST_FIELDS | {"messages", "input"}
 DIALECT = "context_memory"  # name in the log of requests
 MAX_MODEL = 200  # characters of a model's name
+NAMES = ("messages", "input", "address", "all")  # targets of a deletion
+SWITCHES = (request_options.DRY_RUN,)
 
 
 class StatusQuery(Posted, frozen=True):
@@ -189,10 +188,6 @@ def _json(
     response = Response(content, status, media_type="application/json")
     response.raw_headers.extend(headers or ())
     return response
-
-
-NAMES = ("messages", "input", "address", "all")
-SWITCHES = (request_options.DRY_RUN,)
 
 
 class _Everything(Posted, frozen=True):

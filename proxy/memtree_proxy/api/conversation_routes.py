@@ -1,12 +1,9 @@
-"""Serves `/context_memory/conversations`, and reads conversations from a posted file of another
-program.
+"""Serves `/context_memory/conversations`, and reads conversations from a posted file.
 
-Serve `/context_memory/conversations`: data about a tenant's conversations, without text, and
-titles that the user sets.
+The list holds data about a tenant's conversations, without text, and titles that the user sets.
 
-Serve `POST /context_memory/parse`: read conversations from a file of another program.
-
-Nothing is stored. The web pages draw the tree of a dropped file this way, without the command line.
+`POST /context_memory/parse` reads a file of another program and stores nothing. The web pages draw
+the tree of a dropped file this way, without the command line.
 """
 
 from __future__ import annotations
@@ -43,6 +40,7 @@ from memtree_proxy.wire.values import Address
 
 MAX_ROWS, ROWS = 100, 50  # in one page: the limit and the default
 MAX_BYTES = 16_384  # in a body with a title
+MAX_NAME_CHARS = 255  # of a posted file
 ADDRESS = "address"
 
 _ROOT = "/context_memory/conversations"
@@ -157,9 +155,6 @@ class StoredConversations:
 
 def _named(request: Request) -> bytes:
     return request_fields.address(request.path_params[ADDRESS], ADDRESS)
-
-
-MAX_NAME_CHARS = 255
 
 
 class ParseQuery(Posted, frozen=True):

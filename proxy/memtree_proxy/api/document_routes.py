@@ -51,12 +51,6 @@ class DocumentRoutes:
         state = await self._book.state(scope)
         return answer(ShownNamespace(namespace=scope.owner, **state._asdict()))
 
-    @route("DELETE /rag/{namespace}", Deleting)
-    async def clear(self, request: Request) -> Response:
-        scope = await self._scope(request)
-        how = await self._requests.delete_options(request)
-        return _gone(await self._book.clear(scope, **how._asdict()), how)
-
     @route("GET /rag/{namespace}/documents", DocumentListing)
     async def page(self, request: Request) -> Response:
         scope = await self._scope(request)
@@ -82,9 +76,12 @@ class DocumentRoutes:
             return answer(stored_document(done[0], pending=pending), status)
         return answer(StoredDocuments(documents=put_outcomes(done), pending=pending), status)
 
+    @route("DELETE /rag/{namespace}", Deleting)
     @route("DELETE /rag/{namespace}/documents", Deleting)
-    async def clear_documents(self, request: Request) -> Response:
-        return await self.clear(request)
+    async def clear(self, request: Request) -> Response:
+        scope = await self._scope(request)
+        how = await self._requests.delete_options(request)
+        return _gone(await self._book.clear(scope, **how._asdict()), how)
 
     @route("GET /rag/{namespace}/documents/{documentId}")
     async def show(self, request: Request) -> Response:

@@ -1,9 +1,6 @@
-"""Routes of schemas and of grants.
+"""Serves schemas (`/schemas`), grants (`/grants/...`), and the wallets that sign them (`/wallets`).
 
-Serve schemas: `/schemas` and `/schemas/{kind}`. Schemas belong to the tenant and are shared by
-its agents and users.
-
-Serve grants, `/grants/...`, and the wallets that sign them, `/wallets`.
+Schemas belong to the tenant and are shared by its agents and users.
 """
 
 from __future__ import annotations

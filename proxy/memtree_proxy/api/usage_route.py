@@ -1,17 +1,14 @@
-"""Serves `GET /usage`: the calling tenant's requests, tokens, savings and latencies by days of its
-time zone.
+"""Serves `GET /usage`: the calling tenant's requests, tokens, savings and latencies by day.
 
-Parse time zones of requests: names of the IANA database, or offsets from UTC.
-
-Convert counts by UTC day to days of a time zone, with the log of requests.
+Days are those of a time zone: a name of the IANA database, or an offset from UTC. Counts are kept
+by UTC day, and converted with the log of requests:
 
     UTC    |----- 21st -----|----- 22nd -----|
     +02:00   |----- 21st -----|----- 22nd ---    requests from 22:00 to midnight move a day on
 
 Only requests between the two midnights change their day, and the log holds them for `LOG_DAYS`
-days. Older requests stay on their UTC day, so none is lost or counted twice. Does no I/O.
-
-Serve `GET /usage`: the calling tenant's requests, tokens, savings and latencies by day.
+days. Older requests stay on their UTC day, so none is lost or counted twice. Converting does no
+I/O.
 """
 
 from __future__ import annotations
@@ -56,6 +53,9 @@ _OFFSET = re.compile(r"([+-])(\d\d):?([0-5]\d)")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}")
 LONGEST = 64  # characters in a name
 FARTHEST = timedelta(hours=14)
+DEFAULT_DAYS = 30
+MILLION = 1_000_000
+_1970 = date_of(0).toordinal()
 
 
 class NamedZone(NamedTuple):
@@ -137,7 +137,12 @@ def moved(
                 for day, sign in ((shift.away, -1), (shift.to, 1)):
                     amounts = days.setdefault(day, {})
                     amounts[name] = amounts.get(name, 0) + sign * amount
-    return {day: _possible(amounts) for day, amounts in days.items()}
+    # Negative counts are dropped, except savings: a killed server may have logged requests that it
+    # never counted.
+    return {
+        day: {name: n for name, n in amounts.items() if n > 0 or (n and name == SAVED)}
+        for day, amounts in days.items()
+    }
 
 
 def _amounts(sums: StateSums) -> dict[str, int]:
@@ -147,19 +152,6 @@ def _amounts(sums: StateSums) -> dict[str, int]:
         SENT: sums.sent_tokens,
         SAVED: sums.saved_tokens * MILLI,
     }
-
-
-def _possible(amounts: Mapping[str, int]) -> dict[str, int]:
-    """Drop negative counts, except savings: a killed server may have logged requests that it never
-    counted."""
-    return {name: n for name, n in amounts.items() if n > 0 or (n and name == SAVED)}
-
-
-_1970 = date_of(0).toordinal()
-
-
-DEFAULT_DAYS = 30
-MILLION = 1_000_000
 
 
 class UsageQuery(Posted, frozen=True):
@@ -271,15 +263,20 @@ def usage_report(
     by_state: Counter[str] = Counter()
     for day in daily:
         by_state.update(day.requests)
+    sums = counts.sums
+    priced = sums.get(PRICED, 0)
+    waited = {float(n.removeprefix(LATENCY)): c for n, c in sums.items() if n.startswith(LATENCY)}
     return UsageReport(
         period=Period(first=_date(first), last=_date(last), days=len(days), timezone=timezone),
         requests=RequestCounts(total=by_state.total(), by_state=dict(sorted(by_state.items()))),
         raw_tokens=sum(day.raw_tokens for day in daily),
         sent_tokens=sum(day.sent_tokens for day in daily),
         saved_tokens=sum(day.saved_tokens for day in daily),
-        saved_money=_money(counts.sums),
+        saved_money=(
+            Money(amount=sums.get(MICROS, 0) / MILLION, requests=priced) if priced else None
+        ),
         pending=PendingWork(tokens=pending.tokens, jobs=pending.jobs),
-        latency_ms=_latency(counts.sums),
+        latency_ms=Latency(p50=percentile(waited, 0.5), p95=percentile(waited, 0.95)),
         daily=daily,
     )
 
@@ -293,17 +290,6 @@ def _of_day(day: int, amounts: Mapping[str, int]) -> DayUsage:
         sent_tokens=amounts.get(SENT, 0),
         saved_tokens=round(amounts.get(SAVED, 0) / MILLI),
     )
-
-
-def _money(sums: Mapping[str, int]) -> Money | None:
-    if not (requests := sums.get(PRICED, 0)):
-        return None
-    return Money(amount=sums.get(MICROS, 0) / MILLION, requests=requests)
-
-
-def _latency(sums: Mapping[str, int]) -> Latency:
-    counts = {float(n.removeprefix(LATENCY)): c for n, c in sums.items() if n.startswith(LATENCY)}
-    return Latency(p50=percentile(counts, 0.5), p95=percentile(counts, 0.95))
 
 
 def _date(day: int) -> str:

@@ -1,8 +1,7 @@
 """Serves groups of a user's memories, the user's settings, and all that is kept of one user.
 
-Serve groups of memories: `/memories/groups` and its subpaths.
-
-Serve all that is kept of one user: `/memories/user` counts it, and erases it.
+Groups are at `/memories/groups` and its subpaths. `/memories/user` counts what is kept of one user,
+and erases it.
 """
 
 from __future__ import annotations

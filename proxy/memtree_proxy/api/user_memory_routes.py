@@ -1,16 +1,11 @@
-"""Serves users' memories on `/memories`, and hands requests that name an agent to the routes of
-agents.
+"""Serves users' memories on `/memories`, and hands requests that name an agent to agents' routes.
 
-Serve user memories: `/memories`, its search, and each memory by its id.
-
-Dispatch `/memories`, one collection of two forms: users' memories and agents' memories.
+`/memories` is one collection of two forms, users' memories and agents' memories:
 
 POST                an agent's if the body has `agentId`, else a user's
 GET                 an agent's if the query has `agentId`, else a user's
 GET  /search        in the form of agents if agentId, mode, scope or grants are sent
      /{memory_id}   whichever the id names; `agentId` and `subjectId` narrow it to agents
-
-Each route in this file only chooses the handler that answers the request.
 """
 
 from __future__ import annotations
@@ -60,6 +55,10 @@ from memtree_proxy.wire.user_memory_bodies import (
     user_memory,
 )
 from memtree_proxy.wire.values import AgentQuery, DeletingOne, NoQuery
+
+AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # parameters of the agents' search
+
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class UserMemoryRoutes:
@@ -208,11 +207,6 @@ class ExtractionRoute:
         for index, message in enumerate(messages):
             check_message(message, f"messages[{index}]")
         return messages, decode(ConversationToExtract, body).dry_run
-
-
-AGENT_SEARCH = (*AGENT_FIELDS, "mode", "scope")  # parameters of the agents' search
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class MemoryCollection:

@@ -1,3 +1,5 @@
-"""Chat requests on their way to the upstream (`/chat/completions`, `/messages`, `/responses`), with
-their history shortened by memory, and the answers on their way back. The formats of the APIs are in
-`memtree_proxy.dialects`."""
+"""Chat requests on their way to the upstream, and the answers on their way back.
+
+The routes are `/chat/completions`, `/messages` and `/responses`; memory shortens the history. The
+formats of the APIs are in `memtree_proxy.dialects`.
+"""

@@ -7,9 +7,8 @@ or is off, they are inserted into a posted message. No failure here stops a chat
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from starlette.requests import Request
 
@@ -156,19 +155,17 @@ class ChatMemories:
         )
         named = self._named(sources, choices)
         # Also without lines: earlier requests of the epoch may have sent some.
-        ask = None if chat.ask is None else dataclasses.replace(chat.ask, memories=named)
+        ask = None if chat.ask is None else replace(chat.ask, memories=named)
         # A changed system prompt would invalidate the thinking after it.
         placement = USER if chat.dialect.prefix_bound else self._settings.memories_placement
         now = self._services.book.clock.now()
         lines, ranked = memory_lines.at(named.lines, now), memory_lines.at(named.ranked(), now)
         placed = PlacedMemories.of(lines, placement) if lines else None
-        chat = dataclasses.replace(
-            chat, ask=ask, placed=placed, ranked=ranked, off_record=results.off_record
-        )
+        chat = replace(chat, ask=ask, placed=placed, ranked=ranked, off_record=results.off_record)
         for source, choice in zip(sources, choices, strict=True):
             if source.scope == chat.memories.chat and not choice.total:
                 chat = chat.without(CHAT_CHANGE_TOOLS)
-        return dataclasses.replace(exchange, chat=chat)
+        return replace(exchange, chat=chat)
 
     async def _granted(self, chat: ChatRequest) -> WishResults:
         """Obey what the newest message asks of the memory: to forget something of the user's, and
@@ -214,7 +211,7 @@ class ChatMemories:
         if chat.ask is None or not sources:
             return chat
         named = self._named(sources, [InjectionChoice()] * len(sources))
-        return dataclasses.replace(chat, ask=dataclasses.replace(chat.ask, memories=named))
+        return replace(chat, ask=replace(chat.ask, memories=named))
 
     async def _choices(
         self,
@@ -256,7 +253,7 @@ class ChatMemories:
                 source.scope,
                 source.keys(chat.conversation),
                 chat.queries,
-                dataclasses.replace(source.options, wish=wish),
+                replace(source.options, wish=wish),
                 posted,
                 waits=waits,
                 room=room,
@@ -292,4 +289,4 @@ def with_room(chat: ChatRequest, answer: Answer) -> ChatRequest:
         return chat
     lines = injected.fitting(placed.lines, chat.ranked, left)
     fewer = PlacedMemories.of(lines, placed.placement) if lines else None
-    return dataclasses.replace(chat, placed=fewer)
+    return replace(chat, placed=fewer)

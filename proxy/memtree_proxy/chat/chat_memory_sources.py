@@ -1,13 +1,11 @@
 """Gather the memories for a chat request: its chat's, its user's, and passages of documents.
 
-Find who contributed to the present turn besides the user: the model may then save somebody
-else's idea.
-
-A turn begins with the newest message of the user. A tool contributes by a message of its role, or
-by one of the user's role with a result in it, as sent by clients that describe tools in the prompt.
-A message joined to another one does not begin a turn: for example words after tool results in one
-posted message. A web page contributes if the provider was asked to search the web. What a user
-attaches or pastes counts as the user's own words.
+It is also found who contributed to the present turn besides the user: the model may then save
+somebody else's idea. A turn begins with the newest message of the user. A tool contributes by a
+message of its role, or by one of the user's role with a result in it, as sent by clients that
+describe tools in the prompt. A message joined to another one does not begin a turn: for example
+words after tool results in one posted message. A web page contributes if the provider was asked to
+search the web. What a user attaches or pastes counts as the user's own words.
 """
 
 from __future__ import annotations
@@ -99,26 +97,20 @@ def wanted(
         raise user.refused
     if user.scope is not None and options.enabled is not False:
         if switched.save or options.enabled:
-            sources.append(WantedSource(user.scope, _injection(switched, options)))
+            least = switched.threshold if options.threshold is None else options.threshold
+            choice = InjectionOptions(options.top_k or switched.top_k, threshold_of(least))
+            sources.append(WantedSource(user.scope, choice))
         extracted = user if switched.save or switched.history else None
     if rag is not None:
         namespace = Scope.of_namespace(tenant, rag.namespace)
         form = "metadata" if rag.metadata else ""
         reader = user.scope.owner if user.scope else _NOBODY
-        sources.append(WantedSource(namespace, _passages(rag), reader, form))
+        line = partial(document_passages.line, metadata=rag.metadata)
+        passages = InjectionOptions(
+            rag.top_k, threshold_of(rag.threshold), near=False, category=rag.type or None, line=line
+        )
+        sources.append(WantedSource(namespace, passages, reader, form))
     return WantedMemories(chat, tuple(sources), extracted)
-
-
-def _injection(switched: UserSettings, options: MemoryOptions) -> InjectionOptions:
-    threshold = switched.threshold if options.threshold is None else options.threshold
-    return InjectionOptions(options.top_k or switched.top_k, threshold_of(threshold))
-
-
-def _passages(rag: RagOptions) -> InjectionOptions:
-    line = partial(document_passages.line, metadata=rag.metadata)
-    return InjectionOptions(
-        rag.top_k, threshold_of(rag.threshold), near=False, category=rag.type or None, line=line
-    )
 
 
 RECENT, RECENT_CHARS = 3, 200  # messages of the user in the second query, and of each so much

@@ -1,5 +1,7 @@
-"""The tools with which a model saves to, recalls from and changes its chat's memory: `save_memory`,
-`recall_memory`, `forget_memory` and `correct_memory`."""
+"""Let a model save to, recall from and change its chat's memory, by four tools.
+
+They are `save_memory`, `recall_memory`, `forget_memory` and `correct_memory`.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
-"""The body of a chat request after reading, in any dialect: the fields meant for us, and the body
-for the upstream."""
+"""Hold a chat request that was read, in any dialect: fields for us, a body for the upstream."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from memtree.budget.packing import TokenLimits
 from memtree.config import Settings
@@ -15,7 +13,7 @@ from memtree.context.turn_request import CompressRequest
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.posted_history import DialectHistory
 from memtree.dialects.tool_definitions import ToolGroup
-from memtree.history import json_body, side_requests
+from memtree.history import json_body
 from memtree.history.json_body import Body
 from memtree.history.message import Message
 from memtree.text.memory_lines import MemoryLine
@@ -48,7 +46,7 @@ class ChatRequest:
     reason: str = ""
     body: Body | None = None
     ask: CompressRequest | None = None
-    changed: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
+    changed: Mapping[str, bytes] = field(default_factory=dict)
     model: str = ""
     streams: bool = False
     offer: Offer | None = None
@@ -79,7 +77,7 @@ class ChatRequest:
         if window >= ask.window:
             return ask
         reserve = request_fields.answer_reserve(self.output, window)
-        return dataclasses.replace(ask, window=window, reserve=reserve)
+        return replace(ask, window=window, reserve=reserve)
 
     def without(self, group: ToolGroup) -> ChatRequest:
         """Return the request without an offer of some of our tools, and without their tokens."""
@@ -87,8 +85,8 @@ class ChatRequest:
             return self
         offer = self.offer.only([each for each in self.offer.groups if each is not group])
         less = self.offer.size - (offer.size if offer else 0)
-        ask = self.ask and dataclasses.replace(self.ask, tools_tokens=self.ask.tools_tokens - less)
-        return dataclasses.replace(self, offer=offer, ask=ask)
+        ask = self.ask and replace(self.ask, tools_tokens=self.ask.tools_tokens - less)
+        return replace(self, offer=offer, ask=ask)
 
     def room(self, answer: Answer | None) -> int | None:
         """Return the tokens that the model's window has left beside an answer and its memories;
@@ -122,7 +120,7 @@ def unthinking(chat: ChatRequest, tenant: str) -> ChatRequest:
     body = chat.body or json_body.split(chat.content, halves=True)
     history = chat.history or chat.dialect.read(body, tenant)
     thinks_from = len(history.messages)
-    return dataclasses.replace(chat, body=body, history=history, thinks_from=thinks_from)
+    return replace(chat, body=body, history=history, thinks_from=thinks_from)
 
 
 def room_beside(ask: CompressRequest, answer: Answer) -> int:
@@ -150,21 +148,4 @@ def ask_of(
         return ask
     prices = request_fields.vendors_prices(ask.prices, body)
     # The last two are for chat templates of local models.
-    return dataclasses.replace(
-        ask, dialect=dialect.name, prices=prices, alternate=False, keep_first=False
-    )
-
-
-def with_history(ask: CompressRequest, history: DialectHistory, *, whole: bool) -> CompressRequest:
-    return dataclasses.replace(
-        ask,
-        messages=history.messages,
-        whole=whole,
-        tools_tokens=history.tools_tokens,
-        markers=history.markers,
-    )
-
-
-def is_side(history: DialectHistory) -> bool:
-    """Return True for a side request. Raises `BadRequest` if a message cannot be read."""
-    return history.side or side_requests.is_side(history.messages, tools=history.tools_tokens > 0)
+    return replace(ask, dialect=dialect.name, prices=prices, alternate=False, keep_first=False)

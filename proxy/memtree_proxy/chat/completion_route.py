@@ -1,30 +1,24 @@
-r"""Serves chats in all dialects and counts their tokens, with the history shortened by memory on its
-way to the upstream.
+r"""Serve chats in all dialects, with the history shortened by memory, and count their tokens.
 
-`/chat/completions`, `/messages` and `/responses`: the history shortened by memory on its way to
-the upstream, in whatever dialect it was posted.
-
-No failure on our side stops a chat: if a history cannot be read, or memory fails, the request is
-relayed unchanged (without our own fields), and `x-memtree-state` says so. Only three things stop a
-request: a field of ours with a wrong type, a history too large for the model's window, and too many
-waiting requests of one tenant.
+No failure on our side stops a chat on `/chat/completions`, `/messages` or `/responses`: if a
+history cannot be read, or memory fails, the request is relayed unchanged (without our own fields),
+and `x-memtree-state` says so. Only three things stop a request: a field of ours with a wrong type,
+a history too large for the model's window, and too many waiting requests of one tenant.
 
     read -> memory -> upstream -> relay         nearly always
               \-> slow: 200 and signs of life             `keepalive`
                        \-> refused: changed, once more     `retry`
                        \-> calls tools of ours: answered, once more    `tool_rounds`
 
-`/messages/count_tokens`: count a history as memory would send it. Nothing is indexed.
-
-Clients count fragments (a tool, one message) far more often than whole histories. If memory has
-folded a conversation and its next request would continue from that, the folded form is counted;
-everything else is counted as it came.
+`/messages/count_tokens` counts a history as memory would send it. Nothing is indexed. Clients count
+fragments (a tool, one message) far more often than whole histories. If memory has folded a
+conversation and its next request would continue from that, the folded form is counted; everything
+else is counted as it came.
 """
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import time
 from collections import OrderedDict
 from contextlib import AsyncExitStack, suppress
@@ -341,7 +335,7 @@ class TokenCountRoute(CompletionRoute):
         except Exception as error:  # noqa: BLE001  promise 10: it is counted without memory
             log.failure("chat.not_counted", error)
             return chat.plain
-        chat = dataclasses.replace(chat, thinks_from=thinks_from)
+        chat = replace(chat, thinks_from=thinks_from)
         if answer is None:
             return chat.with_messages(None)
         return chat.with_messages(answer, also=chat.offer.fields(last=False) if chat.offer else {})

@@ -1,27 +1,21 @@
-r"""Decides if an upstream's error is about the length of the prompt, and reads which limit and which
-count its text names.
+r"""Decide if an upstream's error is about the prompt's length, and which window its text names.
 
-Read the numbers of an upstream's error: which is the limit, and which the counted prompt.
+Providers agree on neither status nor words, and some answer 200 with an error as the body. An error
+is about length if its code says so, or if one of its sentences has a noun for the prompt's length
+and a word for an excess. Pure: takes bytes and numbers, returns a decision.
 
-Fields of JSON go by their names. A number of a text goes by the words between it and the number
-before, and by those behind it; a code, a date, a size in bytes, or an answer's length is no limit.
+    >>> overflow_of(400, b'{"error": {"message": "This model\'s maximum context length is 8192 '
+    ...     b'tokens. However, your messages resulted in 9001 tokens."}}', 8_800)
+    Overflow(limit=8192, counted=9001, explained=True)
+
+Fields of its JSON are read before its words, by their names. A number of a text has a role by the
+words between it and the number before, and by those behind it: the limit, what was counted, the
+answer's share, an excess, or none (a code, a date, a size in bytes or another unit).
 
     >>> numbers = Numbers()
     >>> numbers.take_text("n_keep: 10247 >= n_ctx: 4096, error 2013")
     >>> numbers.limits, numbers.counts
     ([4096], [10247])
-
-Decide if an upstream's error is about the length of the prompt, and which window it names.
-
-Providers agree on neither status nor words, and some answer 200 with an error as the body. An error
-is about length if its code says so, or if one of its sentences has a noun for the prompt's length
-and a word for an excess. Fields of its JSON are read before its words. Each number of a text has a
-role by the words around it: the limit, what was counted, the answer's share, an excess, or none
-(codes, dates, other units). Pure: takes bytes and numbers, returns a decision.
-
-    >>> overflow_of(400, b'{"error": {"message": "This model\'s maximum context length is 8192 '
-    ...     b'tokens. However, your messages resulted in 9001 tokens."}}', 8_800)
-    Overflow(limit=8192, counted=9001, explained=True)
 """
 
 from __future__ import annotations

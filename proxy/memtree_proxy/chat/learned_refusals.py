@@ -1,7 +1,4 @@
-"""Recognises refusals of thinking, and remembers what refusals have shown about models and
-histories.
-
-Recognise an upstream's error about thinking that does not belong to its prompt.
+"""Recognise refusals of thinking, and remember what refusals show about models and histories.
 
 Some models sign their thinking together with the whole prompt before it. Thinking produced after a
 fold is refused if the same history is sent unfolded, and the other way round.
@@ -10,19 +7,16 @@ fold is refused if the same history is sent unfolded, and the other way round.
     ...     b'block is bound to a different conversation."}}')
     True
 
-Histories whose thinking an upstream no longer accepts, by address.
+Histories whose thinking an upstream no longer accepts are remembered by address. Once thinking was
+removed from a prompt it must stay removed: newer thinking is bound to the prompt without it. So
+each later request that continues such a history leaves it out again.
 
-Once thinking was removed from a prompt it must stay removed: newer thinking is bound to the prompt
-without it. So each later request that continues such a history leaves it out again.
-
-Remember what refusals of upstreams have shown about a model: its window, or that it supports no
-tools.
-
-Kept by tenant: one tenant's key may reach other models than another's, and no tenant may change
-what the server assumes for others. Kept for an hour: after that there may be another model behind
-the name, and a refusal may have had another reason. A window is learned from a shorter prompt that
-the model accepted, or from the error that names it: then it is untested until the next prompt is
-accepted, and no further error makes it smaller before.
+Of a model is remembered its window, or that it supports no tools. This is kept by tenant: one
+tenant's key may reach other models than another's, and no tenant may change what the server assumes
+for others. It is kept for an hour: after that there may be another model behind the name, and a
+refusal may have had another reason. A window is learned from a shorter prompt that the model
+accepted, or from the error that names it: then it is untested until the next prompt is accepted,
+and no further error makes it smaller before.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Decide whether a chat request wants memory, of which kind, and find its model's name without our
-suffix.
+"""Decide whether a chat request wants memory, and of which kind; read our suffix of its model.
 
 >>> strip_suffix("m:online:memory-90")
 Suffix(model='m:online', present=True, days=90)

@@ -1,6 +1,6 @@
-"""Knows the context windows and the prices of models by their names.
+"""Know the context windows and the prices of models by their names.
 
-Find a model in a table of names: by the longest known prefix.
+A model is found in a table by the longest known prefix of its name:
 
     >>> beginning("openai/gpt-4-0613:online", {"gpt-4", "gpt-4-turbo"})
     'gpt-4'
@@ -11,9 +11,7 @@ A prefix ends at a separator, so `gpt-4o` is not `gpt-4`. Additions to a name ar
 and clients' prefixes (`openai/`, `models/`, `openai:`, `ft:`), regions and vendors as clouds write
 them (`us.anthropic.`, `databricks-`), suffixes (`:online`, `@20250929`), and case.
 
-Context windows of models by their names.
-
-The numbers are the most tokens that a prompt may have: if a vendor limits the input separately from
+`WINDOWS` has the most tokens that a prompt may have: if a vendor limits the input separately from
 the window (OpenAI from gpt-5 on: 272,000 of 400,000 and 922,000 of 1,050,000), that limit is
 listed. From the model pages of OpenAI, Anthropic, Google, xAI, DeepSeek, Moonshot, Z.ai, Alibaba
 Cloud, MiniMax and Mistral as of 22 November 2026, the catalogue inside the `litellm` package (1.83)
@@ -27,19 +25,17 @@ models often have less. Hosted models of 128,000 are listed so that `*` in the s
 which is meant for unlisted models, does not change them. The setting wins over this table, and a
 smaller window that the upstream names when it refuses a prompt wins over both.
 
-Prices of cached input, relative to uncached input, and lifetimes of caches, by model.
-
+`PRICES` has the prices of cached input, relative to uncached input, and the lifetimes of caches.
 From the vendors' price and caching pages as of 22 November 2026, at their standard tier and up to
 their first size step; for gemini-4, minimax-m3, kimi-k3.1 and qwen4-max from gateways that sell at
 list price, for minimax-m2, the turbo of kimi-k2, glm-5 and grok-code-fast from the catalogue inside
 the `litellm` package (1.83). Ratios stay valid during promotions, which reduce all prices alike.
+Lifetimes count from the last use. Where a vendor names none or a range, the longest is listed,
+because a cache assumed to be alive is never discarded.
 
 A model is listed only where its prices were found; the setting `prices` wins over the table. Any
 other model is `LOCAL` at a local upstream, else `UNKNOWN`. The name takes precedence over the
 location: a gateway on localhost sells the models that its names say.
-
-Lifetimes count from the last use. Where a vendor names none or a range, the longest is listed,
-because a cache assumed to be alive is never discarded.
 """
 
 from __future__ import annotations
@@ -205,8 +201,8 @@ WINDOWS = by_model(
 
 @lru_cache(maxsize=256)
 def window_of(model: str, setting: tuple[str, ...] = ()) -> int:
-    """Return the window of a model in tokens: by the setting, else by the table, else `assumed`.
-    `setting`: entries as `memtree.config.window` reads them.
+    """Return the window of a model in tokens: by the setting, else by the table, else
+    `assumed_window`. `setting`: entries as `memtree.setting_values.window` reads them.
     """
     named = known_window(model, setting)
     return assumed_window(setting) if named is None else named
@@ -312,9 +308,10 @@ def shortest_cached(model: str) -> int:
 def prices_of(model: str, setting: tuple[str, ...] = (), *, local: bool = False) -> Prices:
     """Return the prices of a model: from the setting, else from the table, else from the setting's
     `*`, else those of an unknown model, which depend on its location. `setting`: entries as
-    `memtree.config.price` reads them. `local`: the upstream is local.
+    `memtree.setting_values.price` reads them. `local`: the upstream is local.
     """
-    return known_prices(model, setting) or _others(setting) or (LOCAL if local else UNKNOWN)
+    known = known_prices(model, setting) or dict(map(price, setting)).get(OTHERS)
+    return known or (LOCAL if local else UNKNOWN)
 
 
 def known_prices(model: str, setting: tuple[str, ...] = ()) -> Prices | None:
@@ -343,7 +340,3 @@ def by_subscription(headers: Mapping[str, str]) -> bool:
     scheme, _, value = headers.get("authorization", "").partition(" ")
     bearer = scheme.lower() == "bearer" and value.strip().startswith("sk-ant-oat")
     return bearer or "chatgpt-account-id" in headers
-
-
-def _others(setting: tuple[str, ...]) -> Prices | None:
-    return dict(map(price, setting)).get(OTHERS)

@@ -1,21 +1,16 @@
-"""Makes requests for memory of what a body and its headers say, for chats and for
-`/context_memory`.
-
-The fields that clients post beside a history, of three APIs and of providers that speak them.
-
-Decide from its URL alone if an upstream is local; no name is resolved.
-
->>> is_local("http://localhost:11434/v1"), is_local("http://192.168.1.7:8000/v1")
-(True, True)
->>> is_local("https://api.openai.com/v1")
-False
-
-Make requests for memory of what a body and its headers say.
+"""Make requests for memory of what a body and its headers say, for chats and `/context_memory`.
 
 `context_ask` and `chat_ask` make the `CompressRequest` for memory. They differ in two rules: on
 `/context_memory` a posted target is hard, and only requested output is reserved; on the chat routes
 targets are soft, and if a request does not limit its output, 4,096 tokens are reserved, at most a
 quarter of the window.
+
+`is_local` decides from its URL alone if an upstream is local; no name is resolved.
+
+>>> is_local("http://localhost:11434/v1"), is_local("http://192.168.1.7:8000/v1")
+(True, True)
+>>> is_local("https://api.openai.com/v1")
+False
 """
 
 from __future__ import annotations
@@ -105,7 +100,13 @@ def is_local(url: str | None) -> bool:
     host = host.rstrip(".")
     address = _address(host)
     if address is not None:
-        return _is_own(address)
+        # As an upstream `0.0.0.0` and `::` mean this machine.
+        return (
+            address.is_loopback
+            or address.is_link_local
+            or address.is_unspecified
+            or any(address in block for block in _PRIVATE)
+        )
     if not host or ":" in host:
         return False
     return "." not in host or host in _NAMES or host.endswith(_ENDINGS)
@@ -131,17 +132,6 @@ def _loose_address(host: str) -> ipaddress.IPv4Address | None:
         return None
 
 
-def _is_own(address: Address) -> bool:
-    """Return True for `0.0.0.0` and `::`, which as an upstream mean this machine, and for private
-    addresses."""
-    return (
-        address.is_loopback
-        or address.is_link_local
-        or address.is_unspecified
-        or any(address in block for block in _PRIVATE)
-    )
-
-
 # Defaults without a field or setting: a caller of /context_memory wants memory, a chat through the
 # proxy wants it if it costs no more than sending everything.
 CONTEXT_MODE, CHAT_MODE = "stable", "auto"
@@ -160,12 +150,6 @@ def address(value: object, name: str) -> bytes:
     if isinstance(value, str) and _ADDRESS.fullmatch(value):
         return bytes.fromhex(value)
     raise BadRequest(f"{name} must be a string of {2 * DIGEST_BYTES} hex digits", param=name)
-
-
-def check_array(body: Body, name: str) -> None:
-    """Raise `BadRequest` unless the field is an array or absent; nothing is decoded."""
-    if (fragment := body.fragment(name)) and fragment != b"null" and fragment[:1] != b"[":
-        raise BadRequest(f"{name} must be an array", param=name)
 
 
 def expiration_days(posted: int | None, headers: Mapping[str, str], default: int) -> int:
@@ -228,12 +212,6 @@ def input_price(body: Body, settings: Settings) -> float | None:
     return model_tables.input_price_of(model(body), settings.input_prices)
 
 
-def wanted_output(options: ContextOptions, names: Sequence[str] = OUTPUT_FIELDS) -> int:
-    """Return the tokens that a caller of `/context_memory` reserves for the answer; 0 if none are
-    given: the limit is then the caller's own."""
-    return next((tokens for name in names if (tokens := getattr(options, name))), 0)
-
-
 def chat_output(body: Body, names: Sequence[str] = OUTPUT_FIELDS) -> int | None:
     """Return the posted limit of a chat's answer in tokens, from these fields. None without one, or
     for a wrong type, which the upstream judges."""
@@ -282,15 +260,18 @@ def context_ask(
     if messages is None:
         messages = body.messages(settings.max_messages)
     options = options or context_options(body)
-    check_array(body, "tools")
+    if (tools := body.fragment("tools")) and tools != b"null" and tools[:1] != b"[":
+        raise BadRequest("tools must be an array", param="tools")
     limit = window(body, options, settings)
+    # Without one the limit is the caller's own.
+    output = next((size for name in output_fields if (size := getattr(options, name))), 0)
     return CompressRequest(
         tenant=tenant,
         messages=messages,
         target=min(options.target_tokens or settings.target_tokens, limit),
         hard=options.target_tokens is not None,
         window=limit,
-        reserve=min(wanted_output(options, output_fields), limit - MIN_TARGET),
+        reserve=min(output, limit - MIN_TARGET),
         tools_tokens=tools_tokens(body),
         query=options.query,
         mode=mode(options.mode, headers, settings.mode or CONTEXT_MODE),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import quote
 
 import msgspec
@@ -13,17 +14,12 @@ from starlette.requests import Request
 from memtree.config import Settings
 from memtree.context.answer_state import State
 from memtree.context.turn_request import CompressRequest
-from memtree.dialects.tool_definitions import (
-    CHAT_CHANGE_TOOLS,
-    CHAT_MEMORY_TOOLS,
-    CONTEXT_TOOLS,
-    ToolGroup,
-)
+from memtree.dialects.tool_definitions import CHAT_CHANGE_TOOLS, CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.errors import BadRequest, MemTreeError
 from memtree.history import conversation_beginning, json_body
 from memtree.history.json_body import Body
 from memtree.history.message import Volatile
-from memtree.memories.scope import Scope
+from memtree.history.side_requests import is_side
 from memtree.process.threads import off_loop
 from memtree_proxy.chat import chat_memory_sources, chat_request, memory_switch, request_fields
 from memtree_proxy.chat.chat_memory_sources import (
@@ -37,7 +33,7 @@ from memtree_proxy.chat.learned_refusals import ModelLimits
 from memtree_proxy.dialects.dialect import Dialect
 from memtree_proxy.http import log, request_body
 from memtree_proxy.http.headers import USER_SWITCH_HEADER
-from memtree_proxy.http.known_bodies import BodyBeginning, KnownBodies
+from memtree_proxy.http.known_bodies import KnownBodies
 from memtree_proxy.upstream.upstreams import settings_of
 from memtree_proxy.wire.request_options import chat_options
 
@@ -72,22 +68,20 @@ class RequestReader:
     ) -> ChatRequest:
         given = request_body.encoded(request)
         settings = settings_of(request, self._settings)
-        limit, history = settings.max_body_bytes, self._dialect.history
         model = request.path_params.get(DEPLOYMENT)
         if model and (suffix := memory_switch.strip_suffix(model)).present:
             path = request.scope["path"].replace(model, suffix.model)
             request.scope[request_body.PLAIN_PATH] = quote(path)
 
-        def work(beginning: BodyBeginning) -> ChatRequest:
-            whole = PostedRequest(
-                self._dialect, tenant, beginning.raw, request.headers, settings, user, model
-            )
-            return read(whole, self._learned, lambda: self._bodies.split(beginning))
-
         try:
-            content = await request_body.plain(request, posted, limit) if given else posted
-            beginning = self._bodies.begin(tenant, history, content)
-            return await off_loop(beginning.new, lambda: work(beginning))
+            most = settings.max_body_bytes
+            content = await request_body.plain(request, posted, most) if given else posted
+            beginning = self._bodies.begin(tenant, self._dialect.history, content)
+            whole = PostedRequest(
+                self._dialect, tenant, content, request.headers, settings, user, model
+            )
+            split = partial(self._bodies.split, beginning)
+            return await off_loop(beginning.new, lambda: read(whole, self._learned, split))
         except MemTreeError as error:
             if not given or error.param != request_body.ENCODING_HEADER:
                 raise
@@ -146,7 +140,9 @@ def _with_history(
     headers, settings = posted.headers, posted.settings
     try:
         history = dialect.read(body, tenant, settings.max_messages)
-        whole = not history.passes and chat_request.is_side(history)
+        whole = not history.passes and (
+            history.side or is_side(history.messages, tools=history.tools_tokens > 0)
+        )
     except BadRequest:
         return dataclasses.replace(chat, state=State.INVALID_HISTORY) if packed else chat
     except Exception as error:  # noqa: BLE001  promise 10: the chat goes on without memory
@@ -157,7 +153,10 @@ def _with_history(
             return chat
         return dataclasses.replace(chat, state=State.PASSED, reason=history.passes)
     memories = chat_memory_sources.NONE if whole else memories
-    groups = _groups(headers, settings, packed=packed and not whole, scope=memories.chat)
+    # Those of chat memory exist from the beginning, the others only once something is folded.
+    saving = (CHAT_MEMORY_TOOLS, CHAT_CHANGE_TOOLS) if memories.chat is not None else ()
+    recall = packed and not whole and memory_switch.recall_tools(headers, settings.recall_tools)
+    groups = (*saving, CONTEXT_TOOLS) if recall else saving
     usable = groups and learned.takes_tools(tenant, chat.model)
     chat = dataclasses.replace(
         chat,
@@ -171,11 +170,13 @@ def _with_history(
     if ask is None:
         return chat
     silent = not chat.streams and settings.json_wait != "spaces"
-    ask = chat_request.with_history(ask, history, whole=whole)
     ask = dataclasses.replace(
         ask,
+        messages=history.messages,
+        whole=whole,
+        tools_tokens=history.tools_tokens + (chat.offer.size if chat.offer else 0),
+        markers=history.markers,
         patience=request_fields.patience(headers, settings, silent=silent),
-        tools_tokens=ask.tools_tokens + (chat.offer.size if chat.offer else 0),
     )
     return dataclasses.replace(chat, state=State.UNDECIDED, ask=ask)
 
@@ -197,16 +198,6 @@ def _with_memories(
         queries=user_queries(chat.messages, volatile),
         conversation=tuple(f"{name} {under}" if under else name for name in names),
     )
-
-
-def _groups(
-    headers: Mapping[str, str], settings: Settings, *, packed: bool, scope: Scope | None
-) -> tuple[ToolGroup, ...]:
-    """Return the tools that may be offered. Those of chat memory come first: they exist from the
-    beginning, the others only once something is folded."""
-    recall = packed and memory_switch.recall_tools(headers, settings.recall_tools)
-    saving = (CHAT_MEMORY_TOOLS, CHAT_CHANGE_TOOLS) if scope is not None else ()
-    return (*saving, CONTEXT_TOOLS) if recall else saving
 
 
 def _streams(body: Body) -> bool:

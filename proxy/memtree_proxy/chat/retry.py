@@ -61,16 +61,22 @@ class RetryingUpstream:
     async def reply(self, body: bytes) -> RelayedReply:
         """Return the reply to `body`, or to the changed request if the upstream refuses it."""
         reply = await self._forward(body)
-        if not self._may_change:
+        chat, tenant = self._exchange.chat, self._exchange.tenant.id
+        model, session = chat.model, self._exchange.session
+        # A refusal may be due to us if we added or changed a part, now or in an earlier request.
+        ours = chat.ask is not None or session is not None
+        if not ours and not (chat.dialect.prefix_bound and self._thinking.has_folded(tenant)):
             return reply
         if reply.status != 200:
-            return await self._unrefused(reply, body) if self._may_be_refused(reply) else reply
+            refused = reply.status in context_overflow.STATUSES or (
+                session is not None and tool_offer.may_be_about_tools(reply.status)
+            )
+            return await self._unrefused(reply, body) if refused else reply
         streams = is_event_stream(reply)
         if not streams and may_be_error(reply):
             reply = await self._unrefused(reply, body)
         elif (streams or is_unmeasured_json(reply)) and not is_encoded(reply):
             reply = FirstEventReply(reply, self._first_error, self._instead(body, streams=streams))
-        tenant, model = self._exchange.tenant.id, self._exchange.chat.model
         if reply.status == 200 and self._learned.is_untested(tenant, model):
             confirm = partial(self._learned.confirm, tenant, model)
             return WatchedReply(reply, self._first_error, confirm)
@@ -83,19 +89,6 @@ class RetryingUpstream:
     @property
     def _first_error(self) -> Callable[[bytes], bool | None]:
         return self._exchange.chat.dialect.errors.first_error
-
-    @property
-    def _may_change(self) -> bool:
-        """Return True if any part of the request was added or changed by us, now or earlier."""
-        chat, tenant = self._exchange.chat, self._exchange.tenant.id
-        if chat.ask is not None or self._exchange.session is not None:
-            return True
-        return chat.dialect.prefix_bound and self._thinking.has_folded(tenant)
-
-    def _may_be_refused(self, reply: RelayedReply) -> bool:
-        if reply.status in context_overflow.STATUSES:
-            return True
-        return self._exchange.session is not None and tool_offer.may_be_about_tools(reply.status)
 
     async def _unrefused(self, reply: RelayedReply, body: bytes) -> RelayedReply:
         """Return the reply to a changed request; `reply` if that is no error, or none that can be

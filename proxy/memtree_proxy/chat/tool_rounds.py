@@ -1,19 +1,14 @@
-"""Answers a model's calls of our tools, and joins the rounds of the upstream's answer around them.
+"""Answer a model's calls of our tools, and join the rounds of the upstream's answer around them.
 
-One answer in which a model calls our tools: takes arguments as the model wrote them, returns
-texts for it.
-
-The caller chooses the tools: a `ToolHandler` by name. Errors in a call are reported to the model
-and never fail the answer.
-
-The rounds of one answer: the upstream's streams one after the other, with calls of our tools
-answered in between.
-
-    reply of round 1 -> AnswerStream / WholeReply -> the client
+    reply of round 1 -> StreamedRounds or `_whole` -> the client
            calls of ours -> ToolSession.answer -> again() -> reply of round 2 -> ...
 
 The thin shell around the dialect's `stream` and `whole`, which decide. One round runs at a time;
 cancelling the answer cancels that round.
+
+A `ToolSession` takes arguments as the model wrote them, and returns texts for it. The caller
+chooses the tools: a `ToolHandler` by name. Errors in a call are reported to the model and never
+fail the answer.
 """
 
 from __future__ import annotations

@@ -1,20 +1,14 @@
-"""Reads an upstream's reply: its headers, its body, its error, and its beginning before the client
-gets it.
-
-Read an upstream's reply: its headers, its body without content-encoding, its error.
-
-`peek`, `keepalive` and `tool_rounds` are built on these. Each replaces one `RelayedReply` by
-another: one whose beginning was read, one that begins with heartbeats, and one that continues
-through several rounds.
-
-Inspect the beginning of an upstream's answer without consuming it.
+"""Read an upstream's reply: headers, body, error, and its beginning before the client gets it.
 
     peeked = await peek(reply)          the beginning of an error, and the same answer whole again
     may_be_error(reply)                         an answer of status 200 that is short enough
     FirstEventReply(reply, failed, instead)     an answer of status 200 that may begin as an error
     WatchedReply(reply, failed, accepted)       relayed at once; says if it was no error
 
-Bytes are relayed unchanged; the inspection uses a decoded copy.
+Bytes are relayed unchanged; the inspection uses a copy without content-encoding. `retry`,
+`keepalive` and `tool_rounds` are built on these. Each replaces one `RelayedReply` by another: one
+whose beginning was read, one that begins with heartbeats, and one that continues through several
+rounds.
 """
 
 from __future__ import annotations
@@ -22,8 +16,6 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
-
-import msgspec
 
 from memtree.errors import BadRequest, MemTreeError, UnsupportedMedia, UpstreamFailed
 from memtree_proxy.chat import context_overflow
@@ -86,11 +78,7 @@ async def beginning(reply: RelayedReply, most: int) -> bytes:
 def upstream_error(status: int, body: bytes) -> dict[str, Any]:
     """Return the `error` object of an upstream's answer, or one that names the status if the body
     has none."""
-    try:
-        answer = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        answer = None
-    error = answer.get("error") if isinstance(answer, dict) else None
+    error = (decoded(body, dict) or {}).get("error")
     if isinstance(error, dict):
         return {"code": status, **error}
     message = error if isinstance(error, str) else f"The upstream answered with status {status}."

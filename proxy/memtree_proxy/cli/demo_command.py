@@ -204,10 +204,10 @@ def _compare(
     table.add_row(Text("Does the model get to see the answer?", "bold"), *heads)
     for at, fact in enumerate(facts):
         shown = [answers[at] for answers in (before, after) if answers]
-        table.add_row(f"  {fact.question}", *(_verdict(demo, fact) for demo in shown))
+        verdicts = (
+            Text("yes", "green") if fact.answer in demo.text else Text("no", "red")
+            for demo in shown
+        )
+        table.add_row(f"  {fact.question}", *verdicts)
     console.print(table)
     console.print()
-
-
-def _verdict(demo: DemoAnswer, fact: DemoFact) -> Text:
-    return Text("yes", "green") if fact.answer in demo.text else Text("no", "red")

@@ -1,9 +1,6 @@
-"""Runs the commands for a history file and for the store: `compress`, `index`, `tree`, `delete`,
-`check`, `store copy`.
+"""Runs the commands for a history file and for the store.
 
-Commands for a history file and the store.
-
-`memtree store copy FROM TO`: copy a store.
+These are `compress`, `index`, `tree` and `delete`, and `check` and `store copy FROM TO`.
 """
 
 from __future__ import annotations
@@ -32,7 +29,6 @@ from memtree.history.json_body import Body
 from memtree.history.message import Message, read_messages
 from memtree.history.posted_json import mended
 from memtree.jobs.runtime import Runtime, open_runtime
-from memtree.ports.context_store import Receipt
 from memtree.ports.indexing_stages import SummaryStatus
 from memtree.stores import require_store, shown_store
 from memtree.stores.context.store_copy import copy
@@ -145,7 +141,9 @@ async def delete(options: argparse.Namespace, settings: Settings) -> int:
             receipt = await runtime.memory.forget_address(LOCAL, address, dry_run=options.dry_run)
         else:
             receipt = await runtime.memory.forget_tenant(LOCAL, dry_run=options.dry_run)
-    print(_receipt_line(receipt, "would be forgotten" if options.dry_run else "forgotten"))
+    done = "would be forgotten" if options.dry_run else "forgotten"
+    counts = [f"{count:,} {name}" for name, count in receipt._asdict().items() if count]
+    print(f"{done}: {', '.join(counts)}" if counts else "nothing was kept of it")
     return 0
 
 
@@ -204,17 +202,14 @@ def _fragments(data: bytes, file: str) -> list[msgspec.Raw]:
         if text[:1] == b"[":
             return msgspec.json.decode(data, type=list[msgspec.Raw])
         if b"\n" not in text.strip() or text[:2] in (b"{\n", b"{\r"):
-            return _single(msgspec.json.decode(data, type=dict[str, msgspec.Raw]), data)
+            fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+            if "messages" in fields:
+                return msgspec.json.decode(fields["messages"], type=list[msgspec.Raw])
+            return [msgspec.Raw(data)]
         lines = [line for line in data.splitlines() if line.strip()]
         return [msgspec.Raw(line) for line in lines]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"{file}: not JSON or JSONL of messages: {error}", param=file) from error
-
-
-def _single(fields: dict[str, msgspec.Raw], data: bytes) -> list[msgspec.Raw]:
-    if "messages" in fields:
-        return msgspec.json.decode(fields["messages"], type=list[msgspec.Raw])
-    return [msgspec.Raw(data)]
 
 
 def _ask(
@@ -250,13 +245,6 @@ def _summary_line(status: SummaryStatus) -> str:
         f"{status.output_tokens:,} written, {status.money:.4f} spent; "
         + (left if status.pending_nodes else "all nodes done")
     )
-
-
-def _receipt_line(receipt: Receipt, done: str) -> str:
-    if not any(receipt):
-        return "nothing was kept of it"
-    counts = [f"{count:,} {name}" for name, count in receipt._asdict().items() if count]
-    return f"{done}: {', '.join(counts)}"
 
 
 async def copy_store(options: argparse.Namespace, settings: Settings) -> int:

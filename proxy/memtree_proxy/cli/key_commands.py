@@ -38,7 +38,11 @@ async def create(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings.store) as store:
         tenant = None
         if options.keep_memory:
-            tenant = await _kept_by(store, values[0])
+            tenant = await auth.bare_tenant(store, values[0])
+            if tenant not in {row.name for row in await store.tenants()}:
+                raise BadRequest(
+                    "--keep-memory: nothing is kept of the first value's time without keys"
+                )
         elif options.tenant:
             tenant = await named_tenant(store, open_memories(store), options.tenant)
         key_id = await store.add_key(options.label, values, tenant)
@@ -193,13 +197,6 @@ def _given(value: str) -> str:
     return secret() if value == "-" else value
 
 
-async def _kept_by(store: KeyStore, credential: str) -> str:
-    tenant = await auth.bare_tenant(store, credential)
-    if tenant not in {row.name for row in await store.tenants()}:
-        raise BadRequest("--keep-memory: nothing is kept of the first value's time without keys")
-    return tenant
-
-
 async def show_tenants(options: argparse.Namespace, settings: Settings) -> int:
     async with opened(settings.store) as store:
         rows = {row.name: row for row in await store.tenants()}
@@ -233,7 +230,10 @@ async def move(options: argparse.Namespace, settings: Settings) -> int:
             )
         share = options.share or source == LOCAL  # the terminal goes on with its own
         keys, rows = await store.list_keys(), {row.name: row for row in await store.tenants()}
-        kept = {name: await _count(memories, name) for name in (source, target)}
+        kept = {
+            name: sum(count for _, count in await memories.memory_scopes(name))
+            for name in (source, target)
+        }
         if source not in rows and not kept[source]:
             raise BadRequest("FROM has no memory in this store; see memtree tenants list")
         if keys and target not in {key.tenant for key in keys}:
@@ -272,7 +272,3 @@ def _amount(row: TenantRow | None, memories: int = 0) -> str:
     tree = f"{row.addresses:,} addresses and {row.nodes:,} nodes" if row and any(row[1:]) else ""
     saved = f"{memories:,} saved {'memory' if memories == 1 else 'memories'}" if memories else ""
     return ", ".join(filter(None, (tree, saved)))
-
-
-async def _count(memories: MemoryMaintenance, tenant: str) -> int:
-    return sum(count for _, count in await memories.memory_scopes(tenant))

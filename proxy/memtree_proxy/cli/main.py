@@ -1,16 +1,12 @@
-"""Parses the arguments of `memtree` first and only then imports the command, and prints scripts
-with which shells complete them.
+"""Parses the arguments of `memtree` first, and only then imports the command.
 
-`memtree`: parse the arguments first, and only then import the command.
+Importing a command takes a second, and `--help` and `--version` need none. Parsers
+(`memory_parsers`, `server_parsers`) therefore name commands as `module:function`, and only this
+module imports by name (docs/decisions/archive.md#0029).
 
-Importing a command takes a second, and `--help` and `--version` need none. Parsers (`parsers/`)
-therefore name commands as `module:function`, and only this file imports by name
-(docs/decisions/archive.md#0029).
-
-`memtree completion SHELL`: print a script with which a shell completes commands and options.
-
-The script holds all words, so completing starts no Python. Where no word fits, file names do;
-options are offered behind a dash.
+`memtree completion SHELL` prints a script with which a shell completes commands and options. The
+script holds all words, so completing starts no Python. Where no word fits, file names do; options
+are offered behind a dash.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
-"""Runs `memtree memories`: lists, adds, searches, changes, deletes, exports and imports memories,
-scope by scope.
+"""Runs `memtree memories`: list, add, search, change, delete, export and import, scope by scope.
 
-Open the memories that a command works on, in the scope that its options name, and embed what it
-has stored before it ends: a running server would not, since it asks the store for memories without
-vectors only when it starts.
-
-`memtree memories`: list, add, search, change, delete, export and import, scope by scope.
-
-A command for the operator: it opens the store itself, beside a running server, which notices the
-changes within a second.
+The commands are for the operator: they open the store themselves, beside a running server, which
+notices the changes within a second. A command embeds what it has stored before it ends: a running
+server would not, since it asks the store for memories without vectors only when it starts.
 """
 
 from __future__ import annotations
@@ -40,7 +34,7 @@ from memtree.memories.memory_store import ANY, MemoryFilter, MemoryRef
 from memtree.memories.scope import Scope, ScopeKind, checked_id
 from memtree.stores import has_store
 from memtree.transfer.file_import import ImportOptions
-from memtree.transfer.file_items import ImportReport, LineResult, LineStatus
+from memtree.transfer.file_items import ImportReport, LineStatus
 from memtree_proxy.api.unpacked_file import MOST_FILES, joined, unpacked
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.key_commands import named_tenant
@@ -51,6 +45,10 @@ from memtree_proxy.wire.memory_rows import ShownReport
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two counts of what is left
 MAX_STILL = 60.0  # seconds without a new vector after which the command ends
 LATER = "words alone find them until a server starts, which embeds them"
+PAGE = 1_000
+STDIN = "-"
+LARGEST = 1 << 30  # bytes of a file, unpacked
+SHOWN = 50  # lines with a problem shown in the terminal; --json shows more
 
 
 @asynccontextmanager
@@ -132,12 +130,6 @@ async def embed_rest(book: MemoryBook, scope: Scope, noun: str) -> None:
             print(f"{left:,} {noun} are without vectors: {LATER}", file=sys.stderr)
 
 
-PAGE = 1_000
-STDIN = "-"
-LARGEST = 1 << 30  # bytes of a file, unpacked
-SHOWN = 50  # lines with a problem shown in the terminal; --json shows more
-
-
 async def show(options: argparse.Namespace, settings: Settings) -> int:
     wanted = MemoryFilter(
         category=options.category,
@@ -203,7 +195,13 @@ async def find(options: argparse.Namespace, settings: Settings) -> int:
 async def bring_back(options: argparse.Namespace, settings: Settings) -> int:
     async with opened_scope(options, settings, embedder="none") as (services, scope):
         back = await services.book.undelete(scope, refs(options.ids))
-    return _told([memory.id for memory in back], options.ids, "brought back")
+    for memory in back:
+        print(memory.id)
+    ids = set(options.ids)
+    if len(back) < len(ids):
+        print(f"{len(back)} of {len(ids)} were brought back", file=sys.stderr)
+        return 1
+    return 0
 
 
 async def confirm(options: argparse.Namespace, settings: Settings) -> int:
@@ -230,15 +228,6 @@ async def _scopes(runtime: Runtime, tenant: str, options: argparse.Namespace) ->
     others = [scope for scope, _ in await runtime.memories.memory_scopes(tenant)]
     kept = (scope for scope in others if scope.kind is not ScopeKind.NAMESPACE and scope != own)
     return [own, *kept]
-
-
-def _told(done: Sequence[str], ids: Sequence[str], verb: str) -> int:
-    for id_ in done:
-        print(id_)
-    if len(done) < len(set(ids)):
-        print(f"{len(done)} of {len(set(ids))} were {verb}", file=sys.stderr)
-        return 1
-    return 0
 
 
 def _named(scope: Scope) -> str:
@@ -463,7 +452,8 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
     wrong = [line for line in report.lines if line.status is not LineStatus.IMPORTED]
     listed = [line for line in wrong if line.status is not LineStatus.DUPLICATE]
     for line in listed[:SHOWN]:
-        print(f"  {one_line(_told_line(line))}")
+        text = f"line {line.line}: {line.status.value}, {line.message or line.reason}"
+        print(f"  {one_line(text)}")
     if len(listed) > SHOWN:
         print(f"  ... and {len(listed) - SHOWN:,} more (--json)")
     for reason, count in report.reasons.items():
@@ -472,7 +462,3 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
         print(plain(warning), file=sys.stderr)
     if report.stopped:
         print(f"not complete: {plain(report.stopped)}", file=sys.stderr)
-
-
-def _told_line(line: LineResult) -> str:
-    return f"line {line.line}: {line.status.value}, {line.message or line.reason}"

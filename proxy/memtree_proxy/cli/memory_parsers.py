@@ -1,9 +1,7 @@
 """Adds the parsers of the commands for histories and for saved memories.
 
-Parsers of the commands for histories: `compress`, `index`, `tree`, `import`, `delete`, `demo`,
-and `sessions`, which searches coding agents' sessions.
-
-Parsers of the commands for saved memories: `memories`, `documents`, `schemas`, `grants`.
+For histories: `compress`, `index`, `tree`, `import`, `delete`, `demo`, and `sessions`, which
+searches coding agents' sessions. For saved memories: `memories`, `documents`, `schemas`, `grants`.
 """
 
 from __future__ import annotations

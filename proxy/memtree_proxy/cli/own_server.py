@@ -1,12 +1,8 @@
-"""Finds a running server of this machine's user and has it prove itself: `memtree ui` opens its
-pages, `memtree wrap` starts one if there is none.
+"""Finds a running server of this machine's user, and has it prove itself.
 
-`memtree ui`: open the web pages of a running server, as this machine's user.
-
-The server behind `memtree wrap`: found or started, and held by a lease.
-
-Only a server that this command started is used, and only after it has proved to be that of its
-state file: any other listener would receive the user's key.
+`memtree ui` opens its web pages, as this machine's user. `memtree wrap` starts a server if there is
+none, and holds it by a lease. It uses only a server that such a command started, and only after the
+server has proved to be that of its state file: any other listener would receive the user's key.
 """
 
 from __future__ import annotations
@@ -35,7 +31,23 @@ from memtree_proxy.server.state_file import ServerState, known_servers
 from memtree_proxy.server.wrapped_runs import BEAT_SECONDS, LEASE_PATH, TOTALS_PATH, locked
 from memtree_proxy.server.wrapped_runs import PREFIX as WRAPPED
 
-SECONDS = 5.0  # seconds for a server to answer
+SECONDS = 5.0  # seconds for a server to prove itself
+IDLE_SECONDS = 30  # seconds that a server stays without a run
+START_SECONDS = 120.0  # seconds for a server to start, on a busy machine
+ANSWER_SECONDS = 30.0
+SILENT_SECONDS = 6 * BEAT_SECONDS  # seconds after which a lease counts as broken
+LOOK_SECONDS = 0.05
+LOG = "wrap.log"
+LOCAL = "127.0.0.1"
+# Settings of a server for runs, whatever the environment says: each path brings its upstreams,
+# and nobody else may authenticate.
+_OWN = ("CONFIG", "HOME", "HOST", "PORT", "OPEN", "UI", "PUBLIC_URL", "MEMORY", "UPSTREAM",
+        "UPSTREAM_API_KEY", "ANTHROPIC_UPSTREAM", "ANTHROPIC_UPSTREAM_API_KEY")  # fmt: skip
+_FLAGS = ("--host", LOCAL, "--upstream", "none", "--anthropic-upstream", "none", "--ui")
+
+# Servers outlive the process that started them. A server that ends earlier has to be reaped, or
+# it would count as running.
+_started_here: list[subprocess.Popen[bytes]] = []
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -87,25 +99,6 @@ def _unclear(running: Sequence[ServerState], port: int | None, settings: Setting
         f"no server of this user with web pages runs{where}; `memtree serve` starts one "
         f"(looked in {settings.data_folder or 'no folder: HOME is not set'})"
     )
-
-
-IDLE_SECONDS = 30  # seconds that a server stays without a run
-START_SECONDS = 120.0  # seconds for a server to start, on a busy machine
-ANSWER_SECONDS = 30.0
-SILENT_SECONDS = 6 * BEAT_SECONDS  # seconds after which a lease counts as broken
-LOOK_SECONDS = 0.05
-LOG = "wrap.log"
-LOCAL = "127.0.0.1"
-# Settings of a server for runs, whatever the environment says: each path brings its upstreams,
-# and nobody else may authenticate.
-_OWN = ("CONFIG", "HOME", "HOST", "PORT", "OPEN", "UI", "PUBLIC_URL", "MEMORY", "UPSTREAM",
-        "UPSTREAM_API_KEY", "ANTHROPIC_UPSTREAM", "ANTHROPIC_UPSTREAM_API_KEY")  # fmt: skip
-_FLAGS = ("--host", LOCAL, "--upstream", "none", "--anthropic-upstream", "none", "--ui")
-
-
-# Servers outlive the process that started them. A server that ends earlier has to be reaped, or
-# it would count as running.
-_started_here: list[subprocess.Popen[bytes]] = []
 
 
 async def wrap_server(

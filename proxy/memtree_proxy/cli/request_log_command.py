@@ -80,7 +80,9 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         console = open_console()
         console.print(_table(shown.rows, shown.totals, console.width))
     else:
-        print(_nothing(options))
+        of = " of this run" if options.wrap else ""
+        whose = " of this tenant" if options.tenant else ""
+        print(f"no requests{whose}{of} are in the log of this store")
     return 0 if shown.rows else 1
 
 
@@ -185,9 +187,3 @@ def _cells(each: TitledRow) -> tuple[str, ...]:
         f"{row.total_ms:,}",
         one_line(each.title, 60),
     )
-
-
-def _nothing(options: argparse.Namespace) -> str:
-    of = " of this run" if options.wrap else ""
-    whose = " of this tenant" if options.tenant else ""
-    return f"no requests{whose}{of} are in the log of this store"

@@ -25,8 +25,13 @@ def run(command: Command, options: argparse.Namespace, require_store: Require | 
     start sooner without its module. Returns the exit code: 0, PROBLEM if one was found or reported,
     or INTERRUPTED."""
     try:
-        settings = _settings(options)
-        log.to_stderr(_log_level(options, settings), settings.log_format)
+        given = dict(given_settings(options))
+        if not hasattr(options, "store"):
+            given["store"] = "memory:"  # no log about a store that the command does not use
+        settings = Settings.from_env(given, tell=_tell, folder_counts=not options.wraps)
+        # Commands that run on report progress in logs, others in the terminal.
+        quiet = not options.runs_on and settings.log_level == "info"
+        log.to_stderr("warning" if quiet else settings.log_level, settings.log_format)
         with asyncio.Runner(loop_factory=_loop_factory(options)) as runner:
             return runner.run(_awaited(command, options, settings, require_store)) or 0
     except MemTreeError as error:
@@ -49,21 +54,6 @@ def _loop_factory(options: argparse.Namespace) -> Callable[[], asyncio.AbstractE
     except ImportError:
         return None
     return new_event_loop
-
-
-def _settings(options: argparse.Namespace) -> Settings:
-    """Read the settings. Raises `BadRequest` for a setting that cannot be read."""
-    given = dict(given_settings(options))
-    if not hasattr(options, "store"):
-        given["store"] = "memory:"  # no log about a store that the command does not use
-    return Settings.from_env(given, tell=_tell, folder_counts=not options.wraps)
-
-
-def _log_level(options: argparse.Namespace, settings: Settings) -> str:
-    """Return the log level: long-running commands report progress in logs, others in the
-    terminal."""
-    quiet = not options.runs_on and settings.log_level == "info"
-    return "warning" if quiet else settings.log_level
 
 
 def _tell(line: str) -> None:

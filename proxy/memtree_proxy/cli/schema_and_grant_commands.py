@@ -1,14 +1,11 @@
-"""Commands of schemas and of grants.
+"""Runs `memtree schemas` and `memtree grants`.
 
-`memtree schemas`: manage the schemas of structured memories, one for each kind.
+`schemas` manages the schemas of structured memories, one for each kind. It is for the operator: it
+opens the store itself, beside a running server, which notices a change with the next memory.
 
-A command for the operator: it opens the store itself, beside a running server, which notices a
-change with the next memory.
-
-`memtree grants`: create test wallets, and sign, inspect, encode and revoke grants.
-
-A private key is read from a file or standard input, never from an argument: arguments are visible
-in the list of processes and in the shell's history.
+`grants` creates test wallets, and signs, inspects, encodes and revokes grants. A private key is
+read from a file or standard input, never from an argument: arguments are visible in the list of
+processes and in the shell's history.
 """
 
 from __future__ import annotations
@@ -54,7 +51,8 @@ from memtree_proxy.cli.foreign_text import json_line, one_line, plain, plain_jso
 from memtree_proxy.cli.key_commands import named_tenant, opened, secret
 from memtree_proxy.wire.schema_and_grant_bodies import ShownSchema
 
-SCHEMA_STDIN = "-"
+STDIN = "-"
+_ONCE = "This is the only time the private key is shown. Use it for tests: it was on a screen."
 
 
 async def show_all(options: argparse.Namespace, settings: Settings) -> int:
@@ -107,15 +105,10 @@ async def _book(
 
 def _read_schema(file: str) -> str:
     try:
-        return sys.stdin.read() if file == SCHEMA_STDIN else Path(file).read_text("utf-8")
+        return sys.stdin.read() if file == STDIN else Path(file).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise BadRequest(f"{file}: {why}") from None
-
-
-STDIN = "-"
-
-_ONCE = "This is the only time the private key is shown. Use it for tests: it was on a screen."
 
 
 async def new_wallet(options: argparse.Namespace, _: Settings) -> int:
@@ -134,7 +127,12 @@ async def new_wallet(options: argparse.Namespace, _: Settings) -> int:
 
 
 async def sign(options: argparse.Namespace, _: Settings) -> int:
-    wallet = _private_key(options.key_file)
+    file = options.key_file
+    wallet = read_private_key(
+        secret("private key: ") if file is None else _file(file, "--key-file")
+    )
+    if wallet is None:
+        raise BadRequest("this is not a private key: 32 bytes in hex, or 64 or 32 bytes in base58")
     payload = GrantPayload(
         grantor=wallet.address,
         grantee=_grantee(options.to),
@@ -209,13 +207,6 @@ async def release(options: argparse.Namespace, settings: Settings) -> int:
             raise NotFound("nobody has proved this wallet in this store")
     print(f"{shown_address(address)} was tenant {tenant}'s and is free")
     return 0
-
-
-def _private_key(file: str | None) -> PrivateKey:
-    key = read_private_key(secret("private key: ") if file is None else _file(file, "--key-file"))
-    if key is None:
-        raise BadRequest("this is not a private key: 32 bytes in hex, or 64 or 32 bytes in base58")
-    return key
 
 
 def _grantee(address: str) -> str:

@@ -24,7 +24,7 @@ from memtree.jobs.embedding import open_embedder
 from memtree_proxy.cli.foreign_text import json_line, one_line, plain
 from memtree_proxy.cli.terminal_drawing import open_console, styled
 from memtree_proxy.sessions import session_index, session_search, transcripts
-from memtree_proxy.sessions.session_search import Quotation, SessionAnswer, SessionSearch
+from memtree_proxy.sessions.session_search import SessionAnswer, SessionSearch
 
 PATIENCE = 10.0  # seconds for vectors, without --wait
 
@@ -77,16 +77,12 @@ def folder_of(settings: Settings) -> Path:
 
 def _show(console: Console, answer: SessionAnswer) -> None:
     for each in answer.quotations:
-        console.print(_head(each, console.width))
+        title = one_line(each.title, max(20, console.width - len(each.day) - 2))
+        console.print(Text.assemble((each.day, "cyan"), "  ", (title, "bold")))
         where = f"{each.agent}, session {each.session}, message {each.message} ({each.role})"
         console.print(styled(f"  {where}", "dim"), soft_wrap=True)
         console.print(styled(f"  {each.file}", "dim"), soft_wrap=True)
         console.print(Padding(Text(plain(each.text)), (0, 0, 1, 4), expand=False))
-
-
-def _head(each: Quotation, width: int) -> Text:
-    title = one_line(each.title, max(20, width - len(each.day) - 2))
-    return Text.assemble((each.day, "cyan"), "  ", (title, "bold"))
 
 
 def _tell(console: Console, answer: SessionAnswer, by_meaning: bool) -> None:

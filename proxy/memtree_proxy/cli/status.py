@@ -111,15 +111,11 @@ def newest_row(folder: Path | None, now: float) -> tuple[int, int, int] | None:
         if path and path.is_file():
             address = f"{path.absolute().as_uri()}?mode=ro"
             with closing(sqlite3.connect(address, uri=True, timeout=SECONDS / 10)) as db:
-                row = db.execute(_NEWEST, (_midnight(now), LOCAL)).fetchone()
+                midnight = time.mktime((*time.localtime(now)[:3], 0, 0, 0, 0, 0, -1))
+                row = db.execute(_NEWEST, (midnight, LOCAL)).fetchone()
     except sqlite3.Error:  # the database is of an older version, or busy
         pass
     return row
-
-
-def _midnight(now: float) -> float:
-    """Return the start of this machine's day, in Unix seconds."""
-    return time.mktime((*time.localtime(now)[:3], 0, 0, 0, 0, 0, -1))
 
 
 def wrapped_root(env: Mapping[str, str]) -> str | None:

@@ -1,10 +1,6 @@
-"""Opens the terminal in which all commands draw, with progress bars, and draws trees of summaries
-in it.
+"""Opens the terminal in which all commands draw, and draws progress bars and trees in it.
 
-The terminal in which all commands draw, and progress bars in it.
-
-Draw trees of summaries in a terminal: a whole tree, the part that an answer shows, or one
-path.
+Of a tree of summaries it draws the whole, the part that an answer shows, or one path.
 """
 
 from __future__ import annotations
@@ -33,7 +29,18 @@ from memtree.unfolding.explain import (
 )
 from memtree_proxy.cli.foreign_text import one_line, plain
 
-STEP = 0.1  # seconds
+STEP = 0.1  # seconds between two updates of a bar
+ROOT = b""
+RUN = 3  # longest run of excerpts drawn one by one; of a longer run, the first and the count
+BEGINNING = 100  # characters of a quote
+WHOLE_QUOTE = 600  # characters of a quote where only a few are shown
+_STATES = {
+    State.PACKED: "",
+    State.PROVISIONAL: "ranked by words for now, until there are embeddings",
+    State.NO_EMBEDDER: "ranked by words alone: there is no embedder",
+    State.BELOW_THRESHOLD: "sent whole: it is short",
+    State.PASSED: "sent whole",
+}
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -87,19 +94,6 @@ async def bar(memory: ContextMemory, tenant: str, console: Console) -> None:
         while left := (await memory.pending(tenant)).tokens:
             drawn.show(left)
             await asyncio.sleep(STEP)
-
-
-ROOT = b""
-RUN = 3  # longest run of excerpts drawn one by one; of a longer run, the first and the count
-BEGINNING = 100  # characters of a quote
-WHOLE_QUOTE = 600  # characters of a quote where only a few are shown
-_STATES = {
-    State.PACKED: "",
-    State.PROVISIONAL: "ranked by words for now, until there are embeddings",
-    State.NO_EMBEDDER: "ranked by words alone: there is no embedder",
-    State.BELOW_THRESHOLD: "sent whole: it is short",
-    State.PASSED: "sent whole",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +241,10 @@ class _Unfolded:
         if self.scores:
             for excerpt in run:
                 text = quoted_text(self.messages[excerpt.message], excerpt)
-                branch.add(self._line(excerpt.message, text, _scores(excerpt)))
+                scores = ", ".join(f"{name} {value:.2f}" for name, value in excerpt.scores.items())
+                why = f"{excerpt.reason}{f': {scores}' if scores else ''}"
+                line = self._line(excerpt.message, text, f"  {excerpt.tokens} tokens, {why}")
+                branch.add(line)
             return
         lines = list(quoted_messages(run, self.messages))
         shown = lines if len(lines) <= RUN else lines[: RUN - 1]
@@ -270,11 +267,6 @@ def _place(child: ExplainedNode | ExplainedExcerpt) -> tuple[int, int]:
     if isinstance(child, ExplainedNode):
         return child.first, 0
     return child.message, 1
-
-
-def _scores(excerpt: ExplainedExcerpt) -> str:
-    scores = ", ".join(f"{name} {value:.2f}" for name, value in excerpt.scores.items())
-    return f"  {excerpt.tokens} tokens, {excerpt.reason}{f': {scores}' if scores else ''}"
 
 
 def _branch(

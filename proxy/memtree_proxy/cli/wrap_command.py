@@ -1,20 +1,15 @@
-"""Runs `memtree wrap AGENT [ARGUMENTS]`: starts an agent once, with memory in front of its model,
-and passes on its signals, its terminal and its exit status.
-
-The program that `memtree wrap` runs: its signals, its terminal, its exit status.
-
-On a terminal the program gets a process group of its own, which owns the terminal: it receives
-Ctrl-C, Ctrl-Z and changes of the window's size itself, as if a shell had started it. If only some
-of its streams are a terminal, it is part of a pipeline and stays in our group, which gets the
-terminal's signals as a whole. Without a terminal it has a group of its own, too, and signals sent
-to us are forwarded to it.
-
-`memtree wrap AGENT [ARGUMENTS]`: run an agent once, with memory in front of its model.
+"""Runs `memtree wrap AGENT [ARGUMENTS]`: an agent once, with memory in front of its model.
 
     server (found or started) -> plan -> lease -> files -> agent -> one line about the run
 
 Nothing is left behind: paths end with the lease, files with the folder of the run, and the server
-half a minute after its last run.
+half a minute after its last run. The agent's exit status becomes that of the command.
+
+On a terminal the agent gets a process group of its own, which owns the terminal: it receives
+Ctrl-C, Ctrl-Z and changes of the window's size itself, as if a shell had started it. If only some
+of its streams are a terminal, it is part of a pipeline and stays in our group, which gets the
+terminal's signals as a whole. Without a terminal it has a group of its own, too, and signals sent
+to us are forwarded to it.
 """
 
 from __future__ import annotations
@@ -56,6 +51,8 @@ BY_SIGNAL = 128  # added to a signal's number, as shells do
 FORWARDED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 OF_TERMINALS = ("SIGINT", "SIGQUIT")  # signals that a terminal sends to a whole group
 STDIN = 0
+NO_SUCH_PROGRAM = 127  # exit status of shells
+PROGRAM = "memtree wrap"
 
 
 class TerminalRole(Enum):
@@ -112,7 +109,8 @@ class WrappedProgram:
         """Watch the program; the future yields its exit status."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[int] = loop.create_future()
-        forwarded = [name for name in FORWARDED if not self._of_terminal(name)]
+        of_terminal = OF_TERMINALS if self._role is TerminalRole.OURS else ()
+        forwarded = [name for name in FORWARDED if name not in of_terminal]
         handlers: dict[signal.Signals, Callable[[], None]] = {
             signal.Signals[name]: self._forwarder(signal.Signals[name]) for name in forwarded
         }
@@ -130,9 +128,6 @@ class WrappedProgram:
                 loop.remove_signal_handler(number)
             if self._role is TerminalRole.TERMINAL:
                 _give_terminal(os.getpgrp())
-
-    def _of_terminal(self, name: str) -> bool:
-        return self._role is TerminalRole.OURS and name in OF_TERMINALS
 
     def _forwarder(self, number: signal.Signals) -> Callable[[], None]:
         def forward() -> None:
@@ -196,10 +191,6 @@ def _give_terminal(group: int) -> None:
         return
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-
-
-NO_SUCH_PROGRAM = 127  # exit status of shells
-PROGRAM = "memtree wrap"
 
 
 async def run(options: argparse.Namespace, settings: Settings) -> int:

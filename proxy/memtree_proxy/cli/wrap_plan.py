@@ -1,6 +1,6 @@
 """Plan for starting an agent so that it sends its requests to a wrapped path.
 
-A row of the table (`agents.py`) makes a plan, which holds values only; `command.py` writes the
+A row of the table (`wrap_agents`) makes a plan, which holds values only; `wrap_command` writes the
 files into the folder of the run and starts the program. No file of the user's is written.
 """
 

@@ -1,4 +1,4 @@
-"""Join the streams of several rounds into one streamed answer for the client. No I/O.
+"""Join the answers of several rounds of chat completions into one answer for the client. No I/O.
 
     bytes of round 1 -> the client's bytes, as they come
     its end          -> the calls of our tools that it made, or None: the answer has ended
@@ -9,17 +9,15 @@ first. Calls of our tools are held back, and so are finish reason, usage and `[D
 that is followed by another. A round that calls the client's tools as well is the last one: the
 client must answer those calls, and ours are `unanswered`.
 
-The assistant message of one round, assembled to be sent back to the model.
+An answer that is not streamed is the sum of a streamed one: the texts of all rounds, the calls of
+the client's own tools, usage as a sum. A first answer without calls of ours stays unchanged, byte
+for byte.
 
-Besides text and calls it keeps the reasoning unchanged, because models that think between calls
-require it: DeepSeek refuses a call without its `reasoning_content`, OpenRouter wants
-`reasoning_details` unmodified, Gemini its signatures. Other fields are dropped: servers refuse
-fields that they do not know.
-
-Join the answers of several rounds into one answer that is not streamed. No I/O.
-
-The client gets the sum of a streamed answer: the texts of all rounds, the calls of its own tools,
-usage as a sum. A first answer without calls of ours stays unchanged, byte for byte.
+`AssistantMessage` is the message of one round, assembled to be sent back to the model. Besides text
+and calls it keeps the reasoning unchanged, because models that think between calls require it:
+DeepSeek refuses a call without its `reasoning_content`, OpenRouter wants `reasoning_details`
+unmodified, Gemini its signatures. Other fields are dropped: servers refuse fields that they do not
+know.
 """
 
 from __future__ import annotations
@@ -62,7 +60,11 @@ class AssistantMessage:
         return whole
 
     def add(self, delta: Json) -> None:
-        self._parts += _parts(delta.get("content"))
+        content = delta.get("content")
+        if isinstance(content, list):
+            self._parts += content
+        elif isinstance(content, str) and content:
+            self._parts.append(content)
         if len(delta) == 1 and "content" in delta:  # the usual case
             return
         for name in TEXTS:
@@ -81,23 +83,14 @@ class AssistantMessage:
         """Return a string, or parts if the model answered with some; None for nothing."""
         if all(isinstance(part, str) for part in self._parts):
             return "".join(self._parts) or None
-        return [_part(part) for part in self._parts]
+        parts = self._parts
+        return [{"type": "text", "text": p} if isinstance(p, str) else p for p in parts]
 
     def message(self, calls: Sequence[StreamedCall]) -> Json:
         made = [call.message() for call in calls]
         whole = self._fields | {name: "".join(pieces) for name, pieces in self._texts.items()}
         fields = {name: value for name, value in whole.items() if value}
         return {"role": "assistant", "content": self.content, **fields, "tool_calls": made}
-
-
-def _parts(content: Any) -> list[Any]:
-    if isinstance(content, str):
-        return [content] if content else []
-    return content if isinstance(content, list) else []
-
-
-def _part(part: Any) -> Any:
-    return {"type": "text", "text": part} if isinstance(part, str) else part
 
 
 def _extend(blocks: list[Any], pieces: list[Any]) -> None:
@@ -303,7 +296,7 @@ def _tells_something(chunk: Json) -> bool:
 
 
 def _first(chunk: Json) -> Json | None:
-    """Return the only choice of a chunk that has one."""
+    """Return the first choice of a chunk, or of an answer, that has one."""
     choices = chunk.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return None
@@ -331,10 +324,10 @@ class WholeAnswer:
         calls of our tools."""
         self._rounds += 1
         answer = decoded(raw, dict)
-        choice = _choice(answer)
-        if answer is None or choice is None:
+        choice = _first(answer) if answer else None
+        message = choice.get("message") if choice else None
+        if answer is None or choice is None or not isinstance(message, dict):
             return raw
-        message = choice["message"]
         calls = StreamedCalls(self._names)
         posted = message.get("tool_calls")
         # Complete calls: each item is a call of its own, whatever its index and id.
@@ -374,13 +367,6 @@ class WholeAnswer:
                 alike = type(earlier) is type(later) and isinstance(earlier, str | list)
                 joined[name] = earlier + later if alike else earlier
         return joined
-
-
-def _choice(answer: Json | None) -> Json | None:
-    choices = answer.get("choices") if answer else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        return None
-    return choices[0] if isinstance(choices[0].get("message"), dict) else None
 
 
 def _texts(earlier: Any, later: Any) -> Any:

@@ -1,17 +1,7 @@
-"""Says what a wire dialect has to do for a chat, and holds the part of a streamed answer that all
-dialects share.
+"""Say what a wire dialect has to do for a chat, and hold what all streamed answers share. No I/O.
 
-The part of a streamed answer of several rounds that all dialects share. No I/O.
-
-A subclass decides what the client gets of an event, and which calls of our tools a round makes.
-
-The `usage` of several rounds, added up.
-
->>> added({"total_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1}}, {"total_tokens": 4})
-{'total_tokens': 7, 'prompt_tokens_details': {'cached_tokens': 1}}
-
-Protocol of a wire dialect: read a posted history as the core's messages, write an answer back as
-the API's own items, and join several rounds with our tools into one answer.
+A dialect reads a posted history as the core's messages, writes an answer back as the API's own
+items, and joins several rounds with our tools into one answer.
 
     body -> Dialect.read -> DialectHistory.messages -> memory -> Answer
     Answer -> DialectHistory.fields -> the changed fields of the same body
@@ -19,6 +9,11 @@ the API's own items, and join several rounds with our tools into one answer.
 The *canonical* messages that the core reads have the shape of OpenAI's chat messages in every
 dialect, so that a conversation has the same address in all of them. A dialect decides nothing about
 memory; it knows what its API allows.
+
+The `usage` of several rounds is added up:
+
+>>> added({"total_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1}}, {"total_tokens": 4})
+{'total_tokens': 7, 'prompt_tokens_details': {'cached_tokens': 1}}
 """
 
 from __future__ import annotations
@@ -52,7 +47,10 @@ def _is_number(value: Any) -> bool:
 
 
 class RoundStream(ABC):
-    """`names`: of our tools. `offered`: True if the present round was offered them; otherwise their
+    """A streamed answer of several rounds. A subclass decides what the client gets of an event, and
+    which calls of our tools a round makes.
+
+    `names`: of our tools. `offered`: True if the present round was offered them; otherwise their
     calls are dropped. `__init__` begins the first round, so a subclass must first set the fields
     that outlive a round."""
 
@@ -113,7 +111,7 @@ class RoundStream(ABC):
 
 class AnswerStream(Protocol):
     """A streamed answer made of the streams of several rounds (for chats:
-    `server_tools.stream.ToolStream`). `offered`: the current round was offered our tools.
+    `chat_stream.ToolStream`). `offered`: the current round was offered our tools.
     `waiting`: bytes held back. `asks`: another round follows."""
 
     offered: bool

@@ -1,5 +1,4 @@
-"""Anthropic's Messages API as a `Dialect`, and the rules for which requests may be offered our
-tools.
+"""Implement Anthropic's Messages API as a `Dialect`, with the rules for offering our tools.
 
 Tool definitions come first in the prompt, and the signature of each thinking block covers
 everything before it. Our tools are therefore the same bytes in every request, even in a round that

@@ -1,8 +1,8 @@
-"""One round of a Messages API answer, in the form in which it goes back to the model: the assistant
-message with all its blocks unchanged, thinking and signatures included, then our tools' results.
+"""Hold one round of a Messages API answer, in the form in which it goes back to the model.
 
-A round that is sent back whole follows the very prompt that produced it, so its signatures are
-valid.
+That is the assistant message with all its blocks unchanged, thinking and signatures included, then
+our tools' results. A round that is sent back whole follows the very prompt that produced it, so its
+signatures are valid.
 """
 
 from __future__ import annotations
@@ -170,13 +170,13 @@ def summed(rounds: Sequence[Mapping[str, Any]]) -> Json:
     for usage in rounds:
         total = added(total, {k: v for k, v in usage.items() if k != "iterations"})
         own = usage.get("iterations")
-        iterations += own if isinstance(own, list) and own else [_iteration(usage)]
+        if isinstance(own, list) and own:
+            iterations += own
+        else:
+            counts = {name: usage.get(name) or 0 for name in _COUNTS}
+            made = usage.get("cache_creation")
+            iterations.append({"type": "message", **counts, "cache_creation": made})
     return {**total, "iterations": iterations}
-
-
-def _iteration(usage: Mapping[str, Any]) -> Json:
-    counts = {name: usage.get(name) or 0 for name in _COUNTS}
-    return {"type": "message", **counts, "cache_creation": usage.get("cache_creation")}
 
 
 def _text(raw: bytes | None) -> str:

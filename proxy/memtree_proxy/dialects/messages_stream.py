@@ -1,15 +1,4 @@
-"""Makes one answer of the Messages API of the streams of several rounds, and gives errors the form
-of that API.
-
-Errors in the form of the Messages API, as a response body and as an event of a stream that has
-begun.
-
-    {"type": "error", "error": {"type": ..., "message": ...}, "request_id": ...}
-
-Clients react to the type, and to the wording for a prompt that is too long: Claude Code shortens
-its history only if it reads exactly those words. An upstream's own words are passed on unchanged.
-
-One answer of the Messages API, made of the streams of several rounds. No I/O.
+"""Make one answer of the Messages API of several rounds, and give errors that API's form. No I/O.
 
     bytes of round 1 -> the part that the client sees, as it arrives
     end of round 1   -> its calls of our tools, or None: the answer has ended
@@ -19,6 +8,13 @@ A first round that calls none of our tools passes through byte for byte, pings a
 included. Calls of our tools are held back, and so are the start and the end of a round that is
 joined to another. Thinking of later rounds is held back, too: its signatures cover our calls, which
 the client never sees, so the API would refuse it if the client sent it back.
+
+An error is a response body, or an event of a stream that has begun:
+
+    {"type": "error", "error": {"type": ..., "message": ...}, "request_id": ...}
+
+Clients react to the type, and to the wording for a prompt that is too long: Claude Code shortens
+its history only if it reads exactly those words. An upstream's own words are passed on unchanged.
 """
 
 from __future__ import annotations
@@ -96,13 +92,16 @@ def _told(error: Mapping[str, Any]) -> Json:
     `status`, or an upstream's with its status as `code`."""
     message = error.get("message")
     said = message if isinstance(message, str) and message else _UNSAID
-    if error.get("code") == ContextOverflow.code and (numbers := _numbers(said)):
-        limit, tokens = numbers
+    if error.get("code") == ContextOverflow.code and (
+        match := _OVERFLOW.search(said[:_OVERFLOW_LENGTH])
+    ):
         return {
             "type": INVALID,
-            "message": f"prompt is too long: {tokens} tokens > {limit} maximum",
+            "message": f"prompt is too long: {match[2]} tokens > {match[1]} maximum",
         }
-    return {"type": _type(error), "message": said, **_details(error)}
+    shown = {"type": _type(error), "message": said}
+    details = error.get("details")
+    return {**shown, "details": details} if isinstance(details, dict) else shown
 
 
 def _type(error: Mapping[str, Any]) -> str:
@@ -115,16 +114,6 @@ def _type(error: Mapping[str, Any]) -> str:
     if not isinstance(status, int):
         return API
     return TYPES.get(status, INVALID if 400 <= status < 500 else API)
-
-
-def _details(error: Mapping[str, Any]) -> Json:
-    details = error.get("details")
-    return {"details": details} if isinstance(details, dict) else {}
-
-
-def _numbers(message: str) -> tuple[str, str] | None:
-    match = _OVERFLOW.search(message[:_OVERFLOW_LENGTH])
-    return (match[1], match[2]) if match else None
 
 
 class _BlockStart(msgspec.Struct):
@@ -178,7 +167,10 @@ class MessagesStream(RoundStream):
         changes."""
         match kind:
             case "message_start":
-                return self._started(event)
+                message = event.get("message")
+                usage = message.get("usage") if isinstance(message, dict) else None
+                self._usage = messages_round.merged(self._usage, usage)
+                return event if self._rounds == 1 else None
             case "content_block_start":
                 return self._block_started(event, data)
             case "content_block_delta":
@@ -190,16 +182,12 @@ class MessagesStream(RoundStream):
             case "message_delta":
                 return self._ended(event)
             case "message_stop":
-                return self._stopped(event)
+                self._end_of_round(None)  # a server may give no reason
+                self._done = True
+                return None if self._asks else event
             case "error":
                 self._over, self._asks = True, False
         return event
-
-    def _started(self, event: Json) -> Json | None:
-        message = event.get("message")
-        usage = message.get("usage") if isinstance(message, dict) else None
-        self._usage = messages_round.merged(self._usage, usage)
-        return event if self._rounds == 1 else None
 
     def _block_started(self, event: Json, data: bytes) -> Json | None:
         try:
@@ -251,11 +239,6 @@ class MessagesStream(RoundStream):
             counts = {name: value for name, value in total.items() if not isinstance(value, str)}
             shown = {**shown, "usage": counts}
         return shown
-
-    def _stopped(self, event: Json) -> Json | None:
-        self._end_of_round(None)  # a server may give no reason
-        self._done = True
-        return None if self._asks else event
 
     def _end_of_round(self, reason: Any) -> None:
         """Decide, when no more calls can come, if another round follows."""

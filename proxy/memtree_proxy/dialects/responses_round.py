@@ -1,5 +1,6 @@
-"""One round of a Responses API answer: the items that the client sees, and the round as it goes
-back to the model, which is all items unchanged with the results of our calls behind them.
+"""Hold one round of a Responses API answer: what the client sees, and what goes back to the model.
+
+What goes back is all items unchanged, with the results of our calls behind them.
 
 Reasoning belongs to the item behind it: a server that knows both by their ids refuses one without
 the other. Reasoning is therefore shown, hidden or sent back together with that item.
@@ -129,17 +130,12 @@ def follows(items: Sequence[AnswerOutput], status: Any, *, offered: bool) -> boo
     ended = status in (None, "completed")
     if not (offered and ended and any(item.ours for item in items)):
         return False
-    return None if client_runs(items) else True
-
-
-def client_runs(items: Sequence[AnswerOutput]) -> bool:
-    """Return True if the client has to run a call of this round."""
     answered = {
         id_
         for item in items
         if _kind(item).endswith("_output") and isinstance(id_ := item.value.get("call_id"), str)
     }
-    return any(_waits(item, answered) for item in items if not item.ours)
+    return None if any(_waits(item, answered) for item in items if not item.ours) else True
 
 
 def _waits(item: AnswerOutput, answered: set[str]) -> bool:

@@ -1,14 +1,4 @@
-"""Makes one answer of the Responses API of the streams of several rounds, and gives errors the form
-of that API.
-
-Errors in the form of the Responses API, as a response body and as an event of a stream that has
-begun.
-
-A body is OpenAI's `{"error": {...}}`. A stream ends with `response.failed`, which holds a whole
-response object: Codex reads the reason from nothing else, and retries any error it does not know.
-The statuses are ones that Codex does not retry; it would repeat a 413 five times.
-
-One answer of the Responses API, made of the streams of several rounds. No I/O.
+"""Make one answer of the Responses API of several rounds, and give errors that API's form. No I/O.
 
     bytes of round 1 -> the part that the client sees, as it arrives
     end of round 1   -> its calls of our tools, or None: the answer has ended
@@ -17,9 +7,12 @@ One answer of the Responses API, made of the streams of several rounds. No I/O.
 A first round that calls none of our tools passes through byte for byte, comments and unknown events
 included. Calls of our tools are held back, and so are the beginning and the end of a round that is
 joined to another. Reasoning of later rounds waits for the item behind it and is shown or hidden
-with it (`tool_round`).
+with it (`responses_round`). The response object is built here for unstreamed answers, too.
 
-The response object is built here for unstreamed answers, too.
+An error is a response body, OpenAI's `{"error": {...}}`, or an event of a stream that has begun: a
+stream ends with `response.failed`, which holds a whole response object. Codex reads the reason from
+nothing else, and retries any error it does not know. The statuses are ones that Codex does not
+retry; it would repeat a 413 five times.
 """
 
 from __future__ import annotations
@@ -323,7 +316,8 @@ class ResponsesStream(RoundStream):
     def _of_item(self, kind: str, index: int, raw: bytes, event: Json, data: bytes) -> bytes:
         """Return an item's event as the client gets it: hidden, held back, or with the client's
         numbers."""
-        item = _item(data, self._names) if kind in (ADDED, DONE) else None
+        done = decoded(data, _ItemDone) if kind in (ADDED, DONE) else None
+        item = None if done is None else AnswerOutput.of(bytes(done.item), self._names)
         if item is not None and kind == DONE:
             self._done_items[index] = item
         flushed = b"" if index in self._places else self._first_seen(index, item)
@@ -415,11 +409,6 @@ class ResponsesStream(RoundStream):
         self._changed = True
         whole = self._answer.whole(self._response, items, later=self._rounds > 1)
         return self._numbered(raw, event, {"response": whole})
-
-
-def _item(data: bytes, names: frozenset[str]) -> AnswerOutput | None:
-    done = decoded(data, _ItemDone)
-    return None if done is None else AnswerOutput.of(bytes(done.item), names)
 
 
 def _response(data: bytes) -> dict[str, msgspec.Raw] | None:

@@ -140,7 +140,9 @@ class StreamedCalls:
             undecided = call.ours is None
             call.add(piece, self._names)
             if undecided:
-                self._decide(call)
+                complete = bool(call.name and call.said)
+                if complete or not any(name.startswith(call.name) for name in self._names):
+                    self._judge(call)
             if call.ours is False:
                 held_back = undecided and call.pieces > 1
                 shown.append(self._numbered(call, call.whole() if held_back else piece))
@@ -196,11 +198,6 @@ class StreamedCalls:
         self._undecided.append(call)
         self._by_index[call.index] = call
         return call
-
-    def _decide(self, call: StreamedCall) -> None:
-        complete = bool(call.name and call.said)
-        if complete or not any(name.startswith(call.name) for name in self._names):
-            self._judge(call)
 
     def _judge(self, call: StreamedCall) -> None:
         """Decide if a call is ours or the client's; the client's gets its number among the client's

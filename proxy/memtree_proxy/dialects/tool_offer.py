@@ -4,7 +4,7 @@ Our definitions are the same bytes in every request and come after the client's 
 epoch the prompt begins with the same bytes, so the provider's cache stays valid. `OfferForm`
 describes the form of tools in an API; `of` is the offer for chats.
 
-Recognise an upstream's error about a model that supports no tools.
+An upstream's error about a model that supports no tools is recognised here as well.
 
 >>> is_about_tools(400, b'{"error": {"message": "gemma:2b does not support tools"}}')
 True
@@ -12,10 +12,9 @@ True
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -44,10 +43,6 @@ class OfferForm:
     forced: frozenset[str]
     none: bytes
     stays: bool = True
-
-    def definitions(self, group: ToolGroup) -> bytes:
-        """Return the definitions as raw JSON, separated by commas."""
-        return _definitions(self, group)
 
     def size(self, group: ToolGroup) -> int:
         """Return the tokens of the definitions."""
@@ -90,7 +85,7 @@ class Offer:
     def only(self, among: Container[ToolGroup]) -> Offer | None:
         """Return an offer of only those groups; None if none is left."""
         groups = tuple(group for group in self.groups if group in among)
-        return dataclasses.replace(self, groups=groups) if groups else None
+        return replace(self, groups=groups) if groups else None
 
     def fields(self, *, last: bool) -> Mapping[str, bytes]:
         """Return the changed fields of a request; `last`: of a round that may no longer call our
@@ -98,7 +93,7 @@ class Offer:
         not be called; if they stay beside the client's, calls of ours are dropped."""
         if last and self.posted and not self.form.stays:
             return {}
-        ours = b",".join(self.form.definitions(group) for group in self.groups)
+        ours = b",".join(_definitions(self.form, group) for group in self.groups)
         tools = self.posted.rstrip()[:-1] + b"," + ours if self.posted else b"[" + ours
         none = {"tool_choice": self.form.none} if last and self.alone and not self.posted else {}
         return {"tools": tools + b"]", **none}
@@ -106,6 +101,7 @@ class Offer:
 
 @lru_cache(maxsize=16)
 def _definitions(form: OfferForm, group: ToolGroup) -> bytes:
+    """Return the definitions as raw JSON, separated by commas."""
     made = (form.definition(function) for function in group.functions)
     return b",".join(msgspec.json.encode(definition) for definition in made)
 

@@ -1,10 +1,9 @@
-"""Read the usage that a provider reports for an answer, from the beginning and the end of its
-bytes.
+"""Read the usage that a provider reports for an answer, from the two ends of its bytes.
 
 Nothing is parsed while an answer passes. Its first and last few kilobytes are kept until the
 request has ended and `usage` has read the numbers. An encoded answer is decoded in steps as it
 passes, so a long one takes no more memory than a plain one and a decoder's window. Only numbers
-leave this file: those of the object named `usage`, which no text of a model can imitate, since a
+leave this module: those of the object named `usage`, which no text of a model can imitate, since a
 quote within a text is escaped.
 
     >>> tail = AnswerBytes()

@@ -1,22 +1,10 @@
-"""Whose request it is: keys, the local user, and the scopes that a request may name.
-
-Finds the tenant that a credential belongs to. On a server without keys, this machine's user
-counts as the tenant `local`.
-
-This machine's user on a server without access keys: the tenant `local`, authenticated by the
-secret in the server's state file, which nobody else may read.
-
-The secret itself is never sent. `memtree ui` derives a code from it, which a page exchanges once
-and within a minute for a key that only this process knows; and a server proves with it that it
-wrote the file, since another program may listen on its port by now.
-
-Map credentials to tenants.
+"""Find the tenant of a request by its credential, and the scope that the request names.
 
 With access keys configured only their values are accepted. Without, any value of a header is a
 tenant of its own, and no value is this machine's user, the tenant `local`, on a server that only
 its own machine can reach; a request that a proxy forwards from elsewhere is `anonymous`. The user
-may also prove to be it (`local_user.py`). Every request under a path of `memtree wrap` is `local`,
-with keys or without: its credential is for the upstream only.
+may also prove to be it (`LocalUser`). Every request under a path of `memtree wrap` is `local`, with
+keys or without: its credential is for the upstream only.
 
 The header `x-memtree-key` takes precedence. It is for this server only: the client's own
 credential, which may change every few hours, is then relayed to the upstream. After a credential
@@ -26,13 +14,13 @@ A credential is never stored: tenants and cache entries are made from its hash. 
 as a value of a configured key. Cookies ignore ports: any web app on localhost may have set one
 called `session`.
 
-Scope of a request: the tenant itself or one of its users (`x-user-id`), or the agents' memories
-that `agentId` and `subjectId` name in its query or body.
+The scope is the tenant itself, or one of its users (`x-user-id`), or the agents' memories that
+`agentId` and `subjectId` name in the query or body:
 
-agentId                 what the agent remembers without a subject
-agentId, subjectId      what it remembers of one subject
-* in place of either    every agent, every subject of the tenant; on routes that allow several
-neither                 no agent's: the caller decides
+    agentId                 what the agent remembers without a subject
+    agentId, subjectId      what it remembers of one subject
+    * in place of either    every agent, every subject of the tenant; on routes that allow several
+    neither                 no agent's: the caller decides
 """
 
 from __future__ import annotations
@@ -43,7 +31,7 @@ import ipaddress
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -65,16 +53,21 @@ from memtree_proxy.http.headers import TENANT_KEY, USER_HEADER, WALLET_HEADERS, 
 from memtree_proxy.http.rate_limits import FailedKeys, RequestRates
 from memtree_proxy.http.request_body import WRAP_RUN
 
-LOCAL_PREFIX = (
-    "mt-local-"  # of its keys: an unknown credential with this prefix never becomes a tenant
-)
+# Of the keys of this machine's user: an unknown credential with it never becomes a tenant.
+LOCAL_PREFIX = "mt-local-"
 CODE_SECONDS = 60
 EARLY_SECONDS = 5  # by which the clock of the code's maker may be ahead
 LONGEST_CODE = 200
 
 
 class LocalUser:
-    """`secret`: in the state file of this process."""
+    """This machine's user on a server without access keys, the tenant `local`. `secret`: in the
+    state file of this process, which nobody else may read.
+
+    The secret itself is never sent. `memtree ui` derives a code from it, which a page exchanges
+    once and within a minute for a key that only this process knows; and a server proves with it
+    that it wrote the file, since another program may listen on its port by now.
+    """
 
     def __init__(self, secret: str, clock: Callable[[], float] = time.time) -> None:
         self._secret = secret
@@ -85,7 +78,8 @@ class LocalUser:
     def redeem(self, code: str) -> str:
         """Exchange a code for the key of this machine's user. Raises `Unauthorized`."""
         now = self._clock()
-        made = _time_of(code)
+        first = code.partition(".")[0][:LONGEST_CODE]
+        made = float(first) if first.isascii() and first.isdigit() else 0.0
         right = _with_mark(self._secret, code.rpartition(".")[0])
         known = hmac.compare_digest(right, code.encode())
         if not known or not -EARLY_SECONDS <= now - made <= CODE_SECONDS or code in self._used:
@@ -131,12 +125,6 @@ def _signed(secret: str, text: str) -> str:
     return hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
-def _time_of(code: str) -> float:
-    """Return when a code was made; 0 for an invalid one."""
-    first = code.partition(".")[0][:LONGEST_CODE]
-    return float(first) if first.isascii() and first.isdigit() else 0.0
-
-
 SESSION_COOKIE = "session"
 KEYS_SECONDS = 2.0  # how long a new key or a revocation may take to be effective
 MAX_CACHED = 4096
@@ -162,18 +150,14 @@ class WalletAccess:
     be read before the proof can be checked, because its hash is signed."""
 
     def __init__(self, book: GrantBook, max_body_bytes: int) -> None:
-        self._book, self._limit = book, max_body_bytes
+        self.book, self._limit = book, max_body_bytes
 
     async def proven(self, request: Request, sent: WalletHeaders) -> ProvenWallet:
         """Check a proof. Raises as `GrantBook.proven`, and `RequestTooLarge`."""
         body = await request_body.kept(request, self._limit)
-        return await self._book.proven(
+        return await self.book.proven(
             WalletProof(*sent, method=request.method, paths=signed_paths(request), body=body)
         )
-
-    async def bind(self, tenant: str, wallet: ProvenWallet) -> None:
-        """Bind a wallet to the tenant. Raises as `GrantBook.prove`."""
-        await self._book.prove(tenant, wallet)
 
 
 def sent_headers(request: Request) -> WalletHeaders | None:
@@ -329,7 +313,7 @@ class Gate:
             tenant = self._admitted(request, Tenant(name, keyed=False), counted=counted)
             body_budget.belongs_to(request.scope, name)
         if not known:  # a stream that outlives its proof checks again
-            await self._wallets.bind(tenant.id, wallet)
+            await self._wallets.book.prove(tenant.id, wallet)
             setattr(request.state, _PROVEN, wallet)
         return tenant
 
@@ -479,15 +463,10 @@ def meant_agents(
 def queried_agents(query: QueryParams, tenant: str) -> AgentScopes | None:
     """Read the scopes as `agent_scopes` does; a repeated field is a 400, since two readers may see
     two agents."""
-    refuse_twice(query, AGENT_FIELDS)
-    return agent_scopes(query, tenant)
-
-
-def refuse_twice(query: QueryParams, names: Iterable[str]) -> None:
-    """Raise `BadRequest` for a repeated query field, because two readers may see two values."""
-    for name in names:
+    for name in AGENT_FIELDS:
         if len(query.getlist(name)) > 1:
             raise BadRequest(f"{name} is given twice", param=name)
+    return agent_scopes(query, tenant)
 
 
 def single_scope(scopes: AgentScopes) -> Scope:

@@ -59,7 +59,9 @@ class BodyBudget:
     def _lets(self, hold: BodyHold, size: int) -> bool:
         """Return True if a hold may have more bytes now. One that has some may exceed the budget if
         no other one does."""
-        fits = self._fits(hold, size)
+        others = self.tenants[hold.tenant] - hold.size
+        alone = not others or others + hold.size + size <= self._most * SHARE
+        fits = alone and self.used + size <= self._most
         if not fits and hold.size and self._ahead is None and self.used <= self._most:
             self._ahead = hold
         return fits or self._ahead is hold
@@ -69,11 +71,6 @@ class BodyBudget:
         self._add(hold, -(size := hold.size))
         hold.tenant = tenant
         self._add(hold, size)
-
-    def _fits(self, hold: BodyHold, size: int) -> bool:
-        others = self.tenants[hold.tenant] - hold.size
-        alone = not others or others + hold.size + size <= self._most * SHARE
-        return alone and self.used + size <= self._most
 
     async def _turn(self, hold: BodyHold, size: int) -> None:
         turn = asyncio.get_running_loop().create_future()

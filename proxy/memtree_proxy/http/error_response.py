@@ -1,5 +1,6 @@
-"""The only place that turns an error into an answer: a body in the form of the route's API, with
-its headers. Nearly all routes have OpenAI's form:
+"""Turn an error into an answer: a body in the form of the route's API, with its headers.
+
+No other module does so. Nearly all routes have OpenAI's form:
 
 {"error": {"message": ..., "type": ..., "param": ..., "code": ...}}
 """

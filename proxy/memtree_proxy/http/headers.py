@@ -1,16 +1,11 @@
-"""Says which HTTP header fields are relayed, and recognises by its headers the program that posted
-a request.
-
-HTTP header fields: which are relayed, and which are not.
+"""Say which HTTP header fields are relayed, and recognise by them the program that posted.
 
 The header fields of a request that are for this server stand in one table, which their readers
 import. None of them is sent to the upstream, on any route: some contain credentials or signed
 proofs, and others describe a person's memories.
 
-Recognise the program that posted a request by its headers: one of a fixed list of names.
-
-Free text by which a client describes itself is never stored. Agents come first in the list, since
-they also send the headers of their SDK.
+A program is one of a fixed list of names: free text by which a client describes itself is never
+stored. Agents come first in the list, since they also send the headers of their SDK.
 
     >>> client_of({"user-agent": "claude-cli/2.1.330 (external, sdk-cli)"})
     'claude-code'

@@ -144,7 +144,9 @@ class KnownBodies:
         `BadRequest`."""
         if known := beginning.known:
             if beginning.whole:
-                return _same(beginning.raw, known)
+                earlier = EarlierList(known.items.number, len(known.items))
+                items = replace(known.items, buffer=beginning.raw, earlier=earlier)
+                return Body(beginning.raw, dict(known.fields), {known.field: items})
             if body := _continued(beginning, known):
                 self._add(beginning, body, body.arrays[beginning.field])
                 return body
@@ -227,13 +229,6 @@ class KnownBodies:
             digests.append(made.digest())
         made.update(whole[len(raw) - len(raw) % BLOCK :])
         return (*digests, made.digest() + b"whole")
-
-
-def _same(raw: bytes, known: KnownBody) -> Body:
-    """Return the spans of an earlier, equal body."""
-    earlier = EarlierList(known.items.number, len(known.items))
-    items = replace(known.items, buffer=raw, earlier=earlier)
-    return Body(raw, dict(known.fields), {known.field: items})
 
 
 def _continued(beginning: BodyBeginning, known: KnownBody) -> Body | None:

@@ -65,7 +65,7 @@ def failure(name: str, error: BaseException, **fields: Value) -> None:
     """Log an unexpected error, with its frames."""
     logger.error(
         "%s\n%s",
-        line(name, **fields),
+        _line(name, fields),
         frames(error),
         extra={"event": name, "fields": {**fields, "traceback": frames(error)}},
     )
@@ -85,19 +85,19 @@ class EventLine:
 def _write(level: int, name: str, fields: dict[str, Value]) -> None:
     """Log a line as `logger.log` does, but without finding the caller's file and line: nobody shows
     them, and every request logs a line."""
-    lines = _only_lines()
-    form = None if lines is None or name == REFUSED else lines.row_formatter()
-    if lines is not None and form is not None:
+    known = None if name == REFUSED else _only_lines()
+    if known is not None:
+        lines, form = known
         lines.put(form, EventRow(time.time(), level, name, fields, _request()))
         return
-    known = {"event": name, "fields": fields, "request": _request()}
+    extra = {"event": name, "fields": fields, "request": _request()}
     text = EventLine(name, fields)
-    logger.handle(logger.makeRecord(logger.name, level, "", 0, text, (), None, extra=known))
+    logger.handle(logger.makeRecord(logger.name, level, "", 0, text, (), None, extra=extra))
 
 
-def _only_lines() -> BatchedLines | None:
-    """Return our handler if nobody else needs the record of an event: creating a record takes
-    longer than the line. A `Tally` needs warnings and `REFUSED`."""
+def _only_lines() -> tuple[BatchedLines, EventFormatter] | None:
+    """Return our handler and its formatter if nobody needs the record of an event: creating a
+    record takes longer than the line. A `Tally` needs warnings and `REFUSED`."""
     handlers = root.handlers
     if not handlers or logger.handlers or logger.filters or logger.disabled:
         return None
@@ -109,11 +109,10 @@ def _only_lines() -> BatchedLines | None:
     for other in handlers[1:]:
         if type(other) is not Tally:
             return None
-    return first
-
-
-def line(name: str, **fields: Value) -> str:
-    return _line(name, fields)
+    form = first.formatter
+    if first.level or first.filters or not isinstance(form, EventFormatter):
+        return None
+    return first, form
 
 
 def _line(name: str, fields: Mapping[str, Value]) -> str:
@@ -171,14 +170,8 @@ class BatchedLines(logging.StreamHandler[TextIO]):
         if not waits or len(self._waiting) >= self._most or not self._flushes_soon():
             self.flush()
 
-    def row_formatter(self) -> EventFormatter | None:
-        """Return the formatter for `put`; None if this handler needs records."""
-        if self.level or self.filters or not isinstance(self.formatter, EventFormatter):
-            return None
-        return self.formatter
-
     def put(self, form: EventFormatter, row: EventRow) -> None:
-        """Add a line as `emit` does, for an event that is not a warning."""
+        """Add a line as `emit` does, for an event that is not a warning. `form`: the handler's."""
         self._waiting.append((form, row))
         due = self._due is not None or self._flushes_soon()
         if len(self._waiting) >= self._most or not due:
@@ -210,17 +203,16 @@ class BatchedLines(logging.StreamHandler[TextIO]):
         lines: list[str] = []
         try:
             while self._waiting:
-                lines.append(self._line(self._waiting.popleft()) + self.terminator)
+                waiting = self._waiting.popleft()
+                if isinstance(waiting, tuple):
+                    form, row = waiting
+                    lines.append(form.event(row) + self.terminator)
+                else:
+                    lines.append(self.format(waiting) + self.terminator)
             self.stream.write("".join(lines))
             self.stream.flush()
         except Exception:  # noqa: BLE001  as its parent: logging stops nobody
             self.handleError(logging.makeLogRecord({"msg": "log lines"}))
-
-    def _line(self, waiting: logging.LogRecord | tuple[EventFormatter, EventRow]) -> str:
-        if isinstance(waiting, tuple):
-            form, row = waiting
-            return form.event(row)
-        return self.format(waiting)
 
 
 # -- formats ----------------------------------------------------------------------------------

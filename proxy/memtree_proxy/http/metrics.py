@@ -1,13 +1,9 @@
-"""Counts requests, the time of each of their parts, the work of memory and its savings, for
-Prometheus.
+"""Count requests, the time of each part, the work of memory and its savings, for Prometheus.
 
-Counters and histograms that every request updates: a dictionary's entry, and no lock.
-
-Those of `prometheus_client` take a lock for each number, look up labels under another one and scan
-all bounds of a histogram. These may be used by the thread of the event loop only; counts made in
-other threads, and the page itself, use the library.
-
-Metrics for Prometheus: requests, the time of each part, the work of memory and its savings.
+Counters and histograms that every request updates are a dictionary's entry, without a lock. Those
+of `prometheus_client` take a lock for each number, look up labels under another one and scan all
+bounds of a histogram. Ours may be used by the thread of the event loop only; counts made in other
+threads, and the page itself, use the library.
 
 Each app has a registry of its own, so that two apps in one process do not share counts. Access to
 the page is decided in `auth.Gate.operator`. Every name is explained in docs/observability.md. No
@@ -39,7 +35,6 @@ from prometheus_client.utils import floatToGoString
 from starlette.responses import Response
 
 from memtree_proxy.http.request_trace import Trace
-from memtree_proxy.http.timing import UpstreamTiming
 
 Labels = tuple[str, ...]
 
@@ -257,7 +252,9 @@ class Metrics:
         if seen.error is not None:
             self._counters["memtree_refusals"].labels(seen.error).inc()
         for call in seen.work.calls:
-            self._called(call)
+            self._replies.add(status(call.status))
+            if isinstance(call.status, int):
+                self._upstream.observe(call.seconds)
         if seen.memory.ms is not None:
             self._added.observe(seen.memory.ms / 1000)
         for name, took in seen.work.steps.items():
@@ -325,11 +322,6 @@ class Metrics:
         """Return all metrics in the text format that the reader accepts."""
         encode, content_type = choose_encoder(accept)
         return Response(encode(self._registry), headers={"content-type": content_type})
-
-    def _called(self, call: UpstreamTiming) -> None:
-        self._replies.add(status(call.status))
-        if isinstance(call.status, int):
-            self._upstream.observe(call.seconds)
 
 
 def status(given: int | str) -> str:

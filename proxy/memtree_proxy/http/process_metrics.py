@@ -1,15 +1,13 @@
-"""Measures a process, server or worker, for Prometheus: its version, its warnings, its event loop,
-and the work of indexing and extraction.
+"""Measure a process for Prometheus, server or worker, and the work of indexing and extraction.
 
-Backlog, progress and cost of indexing and of extraction, for Prometheus.
+Of the process: its version, its warnings, its event loop, its caches. Of indexing and extraction:
+backlog, progress and cost. Extraction is the reading of conversations for memories. No tenants, no
+users and no text.
 
 Stages: 1 cuts a history into a tree, 2 embeds it, 3 has a model summarise it. Stage 1 runs inside
 the request, so it has no queue. The `Backlog` of each queue is read before each page
 (`Metrics.gather`), possibly over the network. A queue that does not answer is shown as down and
-without a backlog: an old number would look like a current one. Extraction is the reading of
-conversations for memories. No tenants, no users and no text.
-
-Metrics of the process itself for Prometheus: its version, its warnings, its event loop.
+without a backlog: an old number would look like a current one.
 """
 
 from __future__ import annotations
@@ -171,7 +169,10 @@ class ExtractionMetrics(Collector):
             {"memory": made.stored, "snapshot": made.snapshots},
         )
         help_ = "Sentences that no memory was made of, by reason."
-        yield _counted("skipped", help_, "reason", dict(sorted(_bounded(made.skipped).items())))
+        skipped: Counter[str] = Counter()
+        for reason, count in made.skipped.items():
+            skipped[str(reason) if reason in REASONS else OTHER] += count
+        yield _counted("skipped", help_, "reason", dict(sorted(skipped.items())))
         help_ = "Conversations that wait."
         yield GaugeMetricFamily("memtree_extraction_queue_jobs", help_, value=len(queue))
         help_ = "Bytes of their messages."
@@ -198,13 +199,6 @@ class ExtractionMetrics(Collector):
 
 def _counted(name: str, help_: str, label: str, numbers: Mapping[str, int]) -> Metric:
     return by_label(CounterMetricFamily, f"memtree_extraction_{name}", help_, label, numbers)
-
-
-def _bounded(skipped: Counter[str]) -> Counter[str]:
-    bounded: Counter[str] = Counter()
-    for reason, count in skipped.items():
-        bounded[str(reason) if reason in REASONS else OTHER] += count
-    return bounded
 
 
 BEAT = 0.5  # seconds between two measurements of the event loop

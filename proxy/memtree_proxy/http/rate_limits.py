@@ -216,17 +216,13 @@ class FailedKeys:
         peer = _address(request.client.host) if request.client else None
         if peer is None or not self._trusts(peer):
             return _network(peer)
-        hops = _hops(request)
+        # The address that the proxy has seen, then the one that this hop reports, and so on.
+        reported = ",".join(request.headers.getlist(FORWARDED)).rsplit(",", MOST_HOPS)
+        hops = (_address(hop.strip()) for hop in reversed(reported))
         return _network(next((hop for hop in hops if hop is None or not self._trusts(hop)), None))
 
     def _trusts(self, address: _Address) -> bool:
         return any(address in network for network in self._proxies)
-
-
-def _hops(request: Request) -> Iterator[_Address | None]:
-    """Yield the address that the proxy has seen, then the one that this hop reports, and so on."""
-    hops = ",".join(request.headers.getlist(FORWARDED)).rsplit(",", MOST_HOPS)
-    return (_address(hop.strip()) for hop in reversed(hops))
 
 
 def _address(text: str) -> _Address | None:

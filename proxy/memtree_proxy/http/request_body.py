@@ -192,11 +192,6 @@ _OPENERS: dict[str, Callable[[int], _Member]] = {
 }
 
 
-def _parts(data: bytes) -> Iterator[bytes]:
-    """Yield pieces of the input: a decoder copies unread input whenever its output is full."""
-    return (data[at : at + PIECE] for at in range(0, len(data), PIECE))
-
-
 class _Layer:
     """One encoding of a stack, over its consecutive members."""
 
@@ -208,11 +203,18 @@ class _Layer:
         self._size = 0
 
     def through(self, flow: Iterable[bytes]) -> Iterator[bytes]:
-        for data in (part for piece in flow for part in _parts(piece)):
+        # In pieces: a decoder copies unread input whenever its output is full.
+        parts = (piece[at : at + PIECE] for piece in flow for at in range(0, len(piece), PIECE))
+        for data in parts:
             while data:
                 member = self._member or self._open(data[0])
                 for piece in self._drained(member, data):
-                    self._count(len(piece))
+                    self._size += len(piece)
+                    if self._limit is not None and self._size > self._limit:
+                        raise RequestTooLarge(
+                            f"The request body is over the limit of {self._limit} bytes once it "
+                            "is decoded."
+                        )
                     yield piece
                 data = b""
                 if member.eof:
@@ -243,13 +245,6 @@ class _Layer:
             if member.eof or member.starving:
                 return
             data = b""
-
-    def _count(self, size: int) -> None:
-        self._size += size
-        if self._limit is not None and self._size > self._limit:
-            raise RequestTooLarge(
-                f"The request body is over the limit of {self._limit} bytes once it is decoded."
-            )
 
     def _broken(self, how: str) -> BadRequest:
         return BadRequest(f"the {self._name} data of the body {how}", param=ENCODING_HEADER)

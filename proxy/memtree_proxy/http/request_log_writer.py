@@ -1,10 +1,6 @@
-"""Writes a row for each ended request to the store's log, in batches behind the answers.
+"""Write a row for each ended request to the store's log, in batches behind the answers.
 
-Write records of ended requests in batches, to a store that may fail.
-
-The log of requests: a row for each, written after the request, one transaction a second.
-
-    a request ends -> [row waits] -> once a second: store -> listeners
+    a request ends -> [row waits] -> once a second, in one transaction: store -> listeners
 
 A row is made when its request ends, which takes some microseconds; keeping its sources for a
 second, to make it in a thread, would take more. A killed process loses waiting rows, up to a
@@ -30,9 +26,12 @@ from memtree_proxy.http import log
 from memtree_proxy.http.request_rows import request_row
 from memtree_proxy.http.request_trace import Trace
 
-_logger = logging.getLogger("memtree")
+logger = logging.getLogger("memtree")
 
 PATIENCE = 5.0  # seconds for the last write
+PACE = 1.0  # seconds between two transactions
+MOST = 10_000  # rows that wait
+TRIMMED = 1_000  # new rows of a tenant after which its oldest ones are trimmed
 
 
 class BackgroundWriter:
@@ -68,7 +67,7 @@ class BackgroundWriter:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         if self.left:
-            _logger.warning("%s.lost %s=%d", self._name, self._unit, self.left)
+            logger.warning("%s.lost %s=%d", self._name, self._unit, self.left)
 
     async def _run(self) -> None:
         while True:
@@ -94,18 +93,11 @@ class BackgroundWriter:
             return await write is not False
         except MemTreeError as error:
             if not self._failing:
-                _logger.warning("%s.unwritten code=%s", self._name, error.code)
+                logger.warning("%s.unwritten code=%s", self._name, error.code)
         except Exception as error:  # noqa: BLE001  a loop of the process: the next write goes on
             log.failure(f"{self._name}.failed", error)
         self._failing = True
         return False
-
-
-logger = logging.getLogger("memtree")
-
-PACE = 1.0  # seconds between two transactions
-MOST = 10_000  # rows that wait
-TRIMMED = 1_000  # new rows of a tenant after which its oldest ones are trimmed
 
 
 class WaitingRow(NamedTuple):

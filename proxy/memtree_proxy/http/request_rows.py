@@ -14,7 +14,7 @@ from memtree import errors
 from memtree.budget.prices import ProviderUsage
 from memtree.context.answer_state import Reason, State
 from memtree.ports.request_log import CLIENT_GONE, LONGEST_MODEL, UNKNOWN, RequestRow
-from memtree_proxy.http.headers import OTHER, READING, Headers, client_of
+from memtree_proxy.http.headers import OTHER, READING, client_of
 from memtree_proxy.http.request_trace import Trace
 
 REASONS = frozenset(Reason)
@@ -47,11 +47,12 @@ def request_row(seen: Trace) -> RequestRow:
     usage, reason = seen.usage or _UNTOLD, seen.memory.word
     address = bytes.fromhex(seen.memory.address or "")
     posted, sent = _known(seen.memory.raw_tokens), _known(seen.memory.sent_tokens)
+    headers = seen.entry.posted_headers
     return RequestRow(
         0,
         seen.entry.id,
         seen.entry.came,
-        _client(seen.entry.posted_headers),
+        _client_of(tuple((k, v) for k, v in headers if k in _CLIENT_HEADERS)),
         seen.entry.dialect,
         model_name(seen.entry.model),
         address,
@@ -102,11 +103,6 @@ def _error_type(seen: Trace) -> str:
     if seen.status < 400 or seen.status == CLIENT_GONE:
         return ""
     return error_type(seen.entry.answered.error_words() if seen.entry.answered else ())
-
-
-def _client(headers: Headers) -> str:
-    named = [(name, value) for name, value in headers if name in _CLIENT_HEADERS]
-    return _client_of(tuple(named))
 
 
 @lru_cache(maxsize=1_024)

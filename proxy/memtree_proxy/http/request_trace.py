@@ -1,10 +1,11 @@
-"""Record of one request: filled in while it runs, and complete when `Edge` ends it. Its
-`x-memtree-*` headers, its log line, its span, its metrics, its row of the log and its tallies are
-renderings of this record; none of them keeps it.
+"""Record one request: filled in while it runs, and complete when `Edge` ends it.
+
+Its `x-memtree-*` headers, its log line, its span, its metrics, its row of the log and its tallies
+are renderings of this record; none of them keeps it. No rendering contains message text or a
+credential, and only the row contains the model's name.
 
 `Trace` is the `memtree.process.tracing.Tracer` of a request. Steps are summed by name, and kept
-individually only if traces are exported. No rendering contains message text or a credential, and
-only the row contains the model's name.
+individually only if traces are exported.
 """
 
 from __future__ import annotations
@@ -260,11 +261,9 @@ class Trace(msgspec.Struct):
     def end(self) -> None:
         """Record the end of the request."""
         work = self.work
-        if work.span is not None:
-            work.span.end(f"{self.method} {self.pattern}", self.status, work.taken, self._known())
-
-    def _known(self) -> dict[str, Known]:
-        return {
+        if work.span is None:
+            return
+        known: dict[str, Known] = {
             "http.request.method": self.method,
             "http.route": self.pattern,
             "http.response.status_code": self.status,
@@ -280,6 +279,7 @@ class Trace(msgspec.Struct):
             "memtree.recall_rounds": self.rounds.recalls or None,
             "memtree.memories": len(self.memory.saved) or None,
         }
+        work.span.end(f"{self.method} {self.pattern}", self.status, work.taken, known)
 
     def named(self, headers: Headers) -> Headers:
         """Return the response headers with the request's ids; on relayed answers with our own

@@ -69,15 +69,12 @@ def _user(blocks: list[Fields], flavour: Flavour) -> list[Fields]:
     parts = [
         image_part(block) if _is_image(block) else {"type": "text", "text": text(block.get("text"))}
         for block in blocks
-        if _is_image(block) or (block.get("type") == "text" and _sent(block, flavour))
+        if _is_image(block)
+        or (block.get("type") == "text" and (flavour.keeps_empty or block.get("text")))
     ]
     if parts:
         output.append({"role": "user", "content": parts})
     return output
-
-
-def _sent(block: Fields, flavour: Flavour) -> bool:
-    return flavour.keeps_empty or bool(block.get("text"))
 
 
 def _assistant(blocks: list[Fields], flavour: Flavour) -> Fields:

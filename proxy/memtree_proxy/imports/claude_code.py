@@ -38,7 +38,7 @@ from memtree_proxy.imports.conversation import (
 )
 
 _SENT = "api-request-blob"
-_REMARK = "<system-reminder>"  # begins a block that the program added
+_REMARK = "<system-reminder>"  # begins a block that the program added, without a word of the user's
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
 
 
@@ -117,16 +117,15 @@ def _of_people(messages: Iterable[Fields]) -> list[Fields]:
     return [
         {
             "role": "user",
-            "content": [part for part in listed(message["content"]) if not _is_remark(part)],
+            "content": [
+                part
+                for part in listed(message["content"])
+                if not text(part.get("text")).startswith(_REMARK)
+            ],
         }
         for message in messages
         if message["role"] == "user"
     ]
-
-
-def _is_remark(block: Fields) -> bool:
-    """Return True if a block was added by the program and holds no word of the user's."""
-    return text(block.get("text")).startswith(_REMARK)
 
 
 def _sent(line: Fields) -> bool:
@@ -176,7 +175,8 @@ def _messages(
         elif _message_id(line) not in done:
             done.add(_message_id(line))
             content = parts[_message_id(line)]
-            made.of_assistant(content)
+            if content:
+                made.messages.append({"role": "assistant", "content": list(content)})
             used = [text(block.get("id")) for block in content if block.get("type") == "tool_use"]
             # Use each result once: in a hostile file ten thousand calls name one large result.
             answers = [results.pop(id_) for id_ in used if id_ in results]
@@ -194,12 +194,8 @@ class _Made:
     def __init__(self) -> None:
         self.messages: list[Fields] = []
 
-    def of_assistant(self, content: list[Fields]) -> None:
-        if content:
-            self.messages.append({"role": "assistant", "content": list(content)})
-
     def of_user(self, content: list[Fields], apart: bool = False) -> None:
-        """Add to the last message. `apart`: what stood between may be lost."""
+        """Add to the last message of the user. `apart`: what stood between may be lost."""
         if not content:
             return
         if apart or not self.messages or self.messages[-1]["role"] != "user":

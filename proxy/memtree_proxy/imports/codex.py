@@ -98,10 +98,11 @@ class _Session:
     def _add(self, item: Fields) -> None:
         if text(item.get("type")) in _NEVER_SENT:
             return
-        if _is_request(item):
+        said = _words(item)
+        if item.get("role") == "user" and not said.startswith(_CONTEXT):
             self._asked.append(len(self._items))
         self._items.append(item)
-        self._known |= {text(item.get("id")), _words(item)}
+        self._known |= {text(item.get("id")), said}
 
     def _compact(self, payload: Fields) -> None:
         history, message = payload.get("replacement_history"), text(payload.get("message"))
@@ -133,10 +134,6 @@ class _Session:
         if kind == "thread_rolled_back" and type(turns) is int and turns > 0 and self._asked:
             gone = self._asked[-turns:]
             del self._asked[-turns:], self._items[gone[0] :]
-
-
-def _is_request(item: Fields) -> bool:
-    return item.get("role") == "user" and not _words(item).startswith(_CONTEXT)
 
 
 def _words(item: Fields) -> str:

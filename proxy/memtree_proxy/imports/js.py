@@ -33,8 +33,10 @@ def stringify(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
+    if isinstance(value, int) and abs(value) <= _MAX_SAFE:
+        return str(value)
     if isinstance(value, int | float):
-        return _small(value) if abs(value) <= _MAX_SAFE else _number(_double(value))
+        return _number(_double(value))
     if isinstance(value, list):
         return f"[{','.join(stringify(item) for item in value)}]"
     pairs = (
@@ -116,10 +118,6 @@ def _double(value: float) -> float:
         return float(value)
     except OverflowError:
         return math.inf
-
-
-def _small(value: float) -> str:
-    return str(value) if isinstance(value, int) else _number(value)
 
 
 def _number(value: float) -> str:

@@ -37,7 +37,10 @@ KILO_PART = "\n\n<environment_details>\n</environment_details>"
 def read(name: str, data: Fields, whole: bool, kilo: bool = False) -> Conversation:
     info = fields(data.get("info"))
     stored = objects(data.get("messages"), f"{name}: messages")
-    seen = _before_revert(stored, fields(info.get("revert")))
+    # Messages from the point on to which the user reverted are not sent.
+    reverted = text(fields(info.get("revert")).get("messageID"))
+    ids = [text(_info(message).get("id")) for message in stored]
+    seen = stored[: ids.index(reverted)] if reverted in ids else stored
     kept = seen if whole else _since_compaction(seen)
     made = paired(message for entry in kept for message in _sent(entry, kilo))
     time = fields(info.get("time"))
@@ -52,13 +55,6 @@ def _info(stored: Fields) -> Fields:
     return fields(stored.get("info"))
 
 
-def _before_revert(stored: list[Fields], revert: Fields) -> list[Fields]:
-    """Return the messages before the point to which the user reverted."""
-    last = text(revert.get("messageID"))
-    ids = [text(_info(message).get("id")) for message in stored]
-    return stored[: ids.index(last)] if last in ids else stored
-
-
 def _since_compaction(stored: list[Fields]) -> list[Fields]:
     """Return the messages from the newest answered summary request on (`filterCompacted`). Rounds
     that the compaction kept stand behind the summary, before later messages."""
@@ -66,7 +62,8 @@ def _since_compaction(stored: list[Fields]) -> list[Fields]:
     for at in range(len(stored) - 1, -1, -1):
         info = _info(stored[at])
         if info.get("role") == "user" and text(info.get("id")) in summarised:
-            part = _compaction(stored[at])
+            parts = listed(stored[at].get("parts"))
+            part = next((each for each in parts if each.get("type") == "compaction"), None)
             if part is not None:
                 return _reordered(stored, at, text(part.get("tail_start_id")))
         if info.get("summary") and info.get("finish") and not info.get("error"):
@@ -86,10 +83,6 @@ def _reordered(stored: list[Fields], request: int, tail: str) -> list[Fields]:
         if _info(message).get("summary") and text(_info(message).get("parentID")) == request_id
     )
     return [*after[: summary + 1], *stored[ids.index(tail) : request], *after[summary + 1 :]]
-
-
-def _compaction(stored: Fields) -> Fields | None:
-    return next((p for p in listed(stored.get("parts")) if p.get("type") == "compaction"), None)
 
 
 def _sent(stored: Fields, kilo: bool) -> Iterator[Fields]:

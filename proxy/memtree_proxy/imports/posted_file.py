@@ -1,17 +1,13 @@
-"""Reads a posted file: its conversations as JSON, and the one that has a given address. A large
-file is parsed in a process of its own.
+"""Reads a posted file: its conversations as JSON, and the one that has a given address.
 
-Read a posted file: its conversations as JSON, and the one that has a given address.
+It reads the formats of `memtree import` and plain messages, one file at a time. It reads only the
+posted bytes and keeps nothing.
 
-Reads the formats of `memtree import` and plain messages, one file at a time. Pure: it reads only
-the posted bytes and keeps nothing.
-
-Parse each large posted file in a process of its own: both the parent's side and the child's.
-
-Parsing 100 MB of JSON holds the GIL for seconds, in which no stream of the server would move, and a
-hostile file may grow to fifty times its size in memory. The process may use no more than
-`MEMORY_BYTES` and `CPU_SECONDS`; it ends with its answer, with the request that waits for it, or
-with the server. Small files are parsed in a thread, since a process takes 0.3 s to start.
+A large file is parsed in a process of its own: parsing 100 MB of JSON holds the GIL for seconds, in
+which no stream of the server would move, and a hostile file may grow to fifty times its size in
+memory. The process may use no more than `MEMORY_BYTES` and `CPU_SECONDS`; it ends with its answer,
+with the request that waits for it, or with the server. Small files are parsed in a thread, since a
+process takes 0.3 s to start.
 
 One large file is parsed at a time, and each tenant may have one in the server: its body stays in
 memory until it is parsed, so waiting times must be short.
@@ -44,6 +40,9 @@ from memtree_proxy.imports import recognise
 from memtree_proxy.imports.conversation import FORMATS, Conversation, raw_message, titled
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile, SourceFile
 
+if sys.platform != "win32":
+    import resource
+
 NAME = "the file"
 MESSAGES = "messages"  # format name of a file that is already a list of messages
 # A known signature names the kind of file; other binary data is told by its first invalid byte.
@@ -57,6 +56,22 @@ _SIGNATURES = {
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
 }  # fmt: skip
+
+SMALL = 64 * 1024  # bytes; the worst of them take 3 MB of memory and a tenth of a second
+MEMORY_BYTES = 2 << 30
+CPU_SECONDS = 60
+PATIENCE = 120.0  # seconds of wall-clock time, on a busy machine
+TURN_SECONDS = 20.0  # that a large file waits for those of other tenants
+AGAIN_SECONDS = 10.0
+PIECE = 1 << 20  # bytes handed to the child at once
+HEAD = 8  # bytes of the size of a head
+
+START = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from memtree.jobs.parent_death import end_with; end_with({parent}); "
+    "from memtree_proxy.imports.posted_file import main; main()"
+)
+_WORKED, _REFUSED = b"\x00", b"\x01"
 
 
 def posted_file(data: bytes, name: str = NAME) -> SourceFile:
@@ -202,26 +217,6 @@ def _what(loaded: ParsedFile) -> str:
     return f"{names.get(type(loaded.value), 'a number')} in JSON"
 
 
-if sys.platform != "win32":
-    import resource
-
-SMALL = 64 * 1024  # bytes; the worst of them take 3 MB of memory and a tenth of a second
-MEMORY_BYTES = 2 << 30
-CPU_SECONDS = 60
-PATIENCE = 120.0  # seconds of wall-clock time, on a busy machine
-TURN_SECONDS = 20.0  # that a large file waits for those of other tenants
-AGAIN_SECONDS = 10.0
-PIECE = 1 << 20  # bytes handed to the child at once
-HEAD = 8
-
-START = (
-    "import sys; sys.path[:] = {path!r}; "
-    "from memtree.jobs.parent_death import end_with; end_with({parent}); "
-    "from memtree_proxy.imports.posted_file import main; main()"
-)
-_WORKED, _REFUSED = b"\x00", b"\x01"
-
-
 class ParseTask(msgspec.Struct, array_like=True):
     """Head of a message to the child: the file's name and the fields of `PrefixQuery`."""
 
@@ -276,7 +271,7 @@ class FileReader:
             self._busy.discard(tenant)
 
     async def read(self, data: bytes, name: str, wanted: PrefixQuery) -> bytes:
-        """Return the JSON of `posted_file.parsed`, and raise its errors. Raises `BadRequest` also
+        """Return the JSON of `parsed`, and raise its errors. Raises `BadRequest` also
         for a file that takes too much memory or time, and `RateLimited` if others' files take too
         long."""
         if len(data) <= self._small:

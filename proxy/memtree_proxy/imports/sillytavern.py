@@ -29,7 +29,11 @@ def read(lines: Sequence[Fields], id_: str, name: str, *, names: bool = False) -
     every message with the speaker's name, which SillyTavern itself does in groups alone."""
     spoken = [line for line in lines if "mes" in line or "swipes" in line]
     header = next((line for line in lines if "mes" not in line and "swipes" not in line), {})
-    speakers = {text(line.get("name")) for line in spoken if _speaks(line)}
+    speakers = {
+        text(line.get("name"))
+        for line in spoken
+        if not (line.get("is_user") or line.get("is_system") or _narrated(line))
+    }
     named = names or len(speakers) > 1
     made = paired(message for line in spoken for message in _messages(line, named))
     dated = [when for line in spoken if (when := moment(line.get("send_date")))]
@@ -38,10 +42,6 @@ def read(lines: Sequence[Fields], id_: str, name: str, *, names: bool = False) -
     return Conversation(
         "sillytavern", id_, titled(title, made), max(dated, default=""), tuple(made)
     )
-
-
-def _speaks(line: Fields) -> bool:
-    return not (line.get("is_user") or line.get("is_system") or _narrated(line))
 
 
 def _narrated(line: Fields) -> bool:

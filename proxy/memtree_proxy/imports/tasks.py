@@ -59,7 +59,9 @@ def owner(origin: str, messages: Sequence[Fields]) -> str:
 def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: str) -> Conversation:
     """Read the conversation of a task. `beside`: returns the parsed file of a name in the same
     folder, None if there is no such file. `format_`: a name in FLAVOURS."""
-    messages = _stored(data, name)
+    if not isinstance(data, list):
+        raise BadRequest(f"{name}: must be an array of messages", param=name)
+    messages = objects(data, f"{name}: messages")
     kept = messages
     if not whole and format_ == "cline":
         kept = _cut(messages, beside(SHOWN), beside(EDITS))
@@ -76,12 +78,6 @@ def read(name: str, data: Any, id_: str, whole: bool, beside: Beside, format_: s
     first: Fields = next(iter(listed(beside(SHOWN))), {})
     title = titled(first.get("text"), made)
     return Conversation(format_, id_, title, moment(when), tuple(made), dropped)
-
-
-def _stored(data: Any, name: str) -> list[Fields]:
-    if not isinstance(data, list):
-        raise BadRequest(f"{name}: must be an array of messages", param=name)
-    return objects(data, f"{name}: messages")
 
 
 def _cut(messages: list[Fields], shown: Any, edits: Any) -> list[Fields]:

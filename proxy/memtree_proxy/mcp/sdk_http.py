@@ -1,4 +1,4 @@
-"""Run the SDK's streamable HTTP server in its own task. Importing this file loads the SDK."""
+"""Run the SDK's streamable HTTP server in its own task. Importing this module loads the SDK."""
 
 from __future__ import annotations
 
@@ -45,7 +45,11 @@ class McpOverHttp:
         self, scope: Scope, receive: Receive, send: Send, body: bytes, caller: Caller
     ) -> None:
         """Answer a POST whose body has been read."""
-        inner = {**scope, "headers": _headers(scope), CALLER: caller}
+        # The headers that the SDK needs, without credentials. Content type and encoding were
+        # handled before. The answer is JSON whatever the client accepts, since clients that omit
+        # the header can read it, too.
+        posted = (pair for pair in scope["headers"] if pair[0].startswith(b"mcp-"))
+        inner = {**scope, "headers": [JSON, ACCEPTED, *posted], CALLER: caller}
         await self._manager.handle_request(inner, _Replayed(body, receive), send)
 
     async def _run(self) -> None:
@@ -72,10 +76,3 @@ class _Replayed:
             return await self._receive()
         body, self._body = self._body, None
         return {"type": "http.request", "body": body, "more_body": False}
-
-
-def _headers(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """Return the headers that the SDK needs, without credentials. Content type and encoding were
-    handled before. The answer is JSON whatever the client accepts, since clients that omit the
-    header can read it, too."""
-    return [JSON, ACCEPTED, *(pair for pair in scope["headers"] if pair[0].startswith(b"mcp-"))]

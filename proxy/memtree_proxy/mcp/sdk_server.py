@@ -1,4 +1,4 @@
-"""Build a server of the official SDK with the tools. Importing this file loads the SDK."""
+"""Build a server of the official SDK with the tools. Importing this module loads the SDK."""
 
 from __future__ import annotations
 

@@ -1,20 +1,16 @@
-"""Serves the memory tools over standard input and output, one JSON-RPC message a line, until the
-input ends.
+"""Serves the memory tools over standard input and output, one JSON-RPC message a line.
 
-Read standard input and write standard output by lines, so that either can be abandoned at any
-time.
+Serving ends with the input. Importing this module loads the SDK.
 
 A thread blocked in `read()` of a Python file cannot be cancelled, and holds a lock that the
-interpreter needs at exit. So a daemon thread reads the descriptor directly.
+interpreter needs at exit. So a daemon thread reads the descriptor directly, and either stream can
+be abandoned at any time.
 
-Serve the memory tools over standard input and output, one JSON-RPC message a line, until the
-input ends. Importing this file loads the SDK.
-
-This file adds three things that the SDK lacks. A line that is no message gets an error, with its id
-if it has one, since its client would wait forever. Calls under way when the input ends are
-answered; the SDK cancels them, and `... | memtree mcp` would print only some answers. A client may
-ask for the newer protocol, give up after a second, and start the older handshake while this process
-is still starting; the first request is then refused, since the SDK would otherwise refuse the older
+Three things are added that the SDK lacks. A line that is no message gets an error, with its id if
+it has one, since its client would wait forever. Calls under way when the input ends are answered;
+the SDK cancels them, and `... | memtree mcp` would print only some answers. A client may ask for
+the newer protocol, give up after a second, and start the older handshake while this process is
+still starting; the first request is then refused, since the SDK would otherwise refuse the older
 handshake.
 """
 
@@ -51,6 +47,10 @@ MAX_LINE_BYTES = 4 * 1024 * 1024
 PIECE_BYTES = 64 * 1024
 AHEAD = 8  # lines buffered before they are taken
 TOO_LONG = b"(too long)"  # replaces a line over the limit; it is not valid JSON
+END_SECONDS = 10.0  # to finish calls when the input ends
+CANCELLED = "notifications/cancelled"
+DISCOVER, INITIALIZE = "server/discover", "initialize"  # first requests: newer, older protocol
+OPENING_SECONDS = 0.05  # to read lines that the client already sent
 
 
 class LineSplitter:
@@ -191,12 +191,6 @@ def own_streams() -> Iterator[tuple[int, int]]:
         os.dup2(given, 0)
         os.dup2(taken, 1)
         os.close(taken)
-
-
-END_SECONDS = 10.0  # to finish calls when the input ends
-CANCELLED = "notifications/cancelled"
-DISCOVER, INITIALIZE = "server/discover", "initialize"  # first requests: newer, older protocol
-OPENING_SECONDS = 0.05  # to read lines that the client already sent
 
 
 class Answered(msgspec.Struct):

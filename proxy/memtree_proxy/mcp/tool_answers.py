@@ -1,13 +1,10 @@
-"""What tools and resources answer over MCP.
+"""Renders what tools and resources answer over MCP.
 
-Define the resources that an MCP client can read beside calling tools: the caller's
-conversations.
+A refusal has the form of every tool's answer, since some clients validate those as well. Resources
+are what a client can read beside calling tools, the caller's conversations:
 
 memtree://conversations              the newest conversations: titles, sizes, tokens saved; no text
 memtree://conversations/{address}    the tree of one conversation: summaries and their positions
-
-The answers of the tools. A refusal has the form of every tool's answer, since some clients
-validate those as well.
 """
 
 from __future__ import annotations
@@ -47,6 +44,18 @@ TEMPLATE = f"{ROOT}/{{address}}"
 MEDIA_TYPE = "application/json"
 NEWEST = 50  # conversations listed
 _ONE = re.compile(re.escape(ROOT) + "/([0-9a-fA-F]{64})")
+MAX_NEAR_CHARS = 1_000  # of a near memory's text
+MAX_RECALLED_CHARS, CUT = 2_000, " [...]"  # of one hit's text
+INTERNAL = "INTERNAL_ERROR"
+CODES: tuple[tuple[type[MemTreeError], str], ...] = (
+    (BadRequest, "INVALID_INPUT"),
+    (SecretRejected, "SECRET_REJECTED"),
+    (EmbedderUnavailable, "EMBEDDING_ERROR"),
+    (StoreUnavailable, "DATABASE_ERROR"),
+    (StoreCorrupt, "DATABASE_ERROR"),
+    (NotFound, "NOT_FOUND"),
+    (Conflict, "LIMIT"),
+)
 
 
 class Conversations(Protocol):
@@ -92,19 +101,6 @@ async def read(conversations: Conversations, tenant: str, uri: str) -> str:
 def _json(answer: object) -> str:
     return msgspec.json.encode(in_values(msgspec.to_builtins(answer))).decode()
 
-
-MAX_NEAR_CHARS = 1_000  # of a near memory's text
-MAX_RECALLED_CHARS, CUT = 2_000, " [...]"  # of one hit's text
-INTERNAL = "INTERNAL_ERROR"
-CODES: tuple[tuple[type[MemTreeError], str], ...] = (
-    (BadRequest, "INVALID_INPUT"),
-    (SecretRejected, "SECRET_REJECTED"),
-    (EmbedderUnavailable, "EMBEDDING_ERROR"),
-    (StoreUnavailable, "DATABASE_ERROR"),
-    (StoreCorrupt, "DATABASE_ERROR"),
-    (NotFound, "NOT_FOUND"),
-    (Conflict, "LIMIT"),
-)
 
 Maybe = str | UnsetType
 Number = Annotated[int, Meta(description="The memory's number.")]

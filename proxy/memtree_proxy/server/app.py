@@ -189,6 +189,8 @@ def _shared(services: Services) -> _Shared:
 def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) -> list[Route]:
     """Return all routes; the first that matches a path handles it."""
     settings, gate, mcp = services.settings, shared.gate, shared.mcp
+    touch = (services.leases.touch,) if services.leases is not None else ()
+    session = PageSession(gate, settings, services.local, services.tenants, *touch)
     return [
         *completions.routes(),
         *_context_memory(services, shared),
@@ -199,9 +201,12 @@ def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) 
         # Only at the root: /v1/metrics still reaches an upstream that has a page of its own.
         Route("/metrics", Handler(MetricsPage(shared.metrics, gate).show, "GET")),
         Route("/mcp", Handler(mcp.handle, "POST")),  # /v1/mcp still reaches the upstream, too
-        *_descriptions(settings),
+        # Descriptions of this server: for programs, for people, for language models.
+        Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
+        HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
+        Route("/llms.txt", Handler(show_map, "GET")),
         *_wrapping(services.leases),
-        *_web_pages(settings, _session(services, gate)),
+        *_web_pages(settings, session),
         *everywhere("/{rest:rest}", Passthrough(shared.chat, shared.policy).relay),
     ]
 
@@ -309,15 +314,6 @@ def _collectors(
     ]
 
 
-def _descriptions(settings: Settings) -> list[Route]:
-    """Routes that describe this server: to programs, to people, to language models."""
-    return [
-        Route("/openapi.json", Handler(DocumentPage(settings).show, "GET")),
-        HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
-        Route("/llms.txt", Handler(show_map, "GET")),
-    ]
-
-
 def _web_pages(settings: Settings, session: PageSession) -> list[Route]:
     """Routes of the web pages, only at the root; below the prefixes these paths answer 404, and
     never go to the upstream."""
@@ -339,11 +335,6 @@ def _wrapping(leases: Leases | None) -> list[Route]:
         routes.append(Route(LEASE_PATH, Handler(leases.lease, "POST")))
         routes.append(Route(TOTALS_PATH, Handler(leases.totals, "GET")))
     return routes
-
-
-def _session(services: Services, gate: Gate) -> PageSession:
-    touch = (services.leases.touch,) if services.leases is not None else ()
-    return PageSession(gate, services.settings, services.local, services.tenants, *touch)
 
 
 @asynccontextmanager

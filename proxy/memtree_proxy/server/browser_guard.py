@@ -1,7 +1,4 @@
-"""Decides which requests of browsers may come in, by Host, Origin and type, and applies these rules
-around every route.
-
-Rules for requests of browsers: Host, Origin, Sec-Fetch-*, Content-Type and CORS.
+"""Decide which requests of browsers may come in: by Host, Origin, Sec-Fetch-*, type and CORS.
 
 Every web page that a user opens can send requests to a server on localhost. These rules reject
 them; clients other than browsers send none of these headers and are not affected.
@@ -12,8 +9,7 @@ them; clients other than browsers send none of these headers and are not affecte
 - Content-Type: forms and `no-cors` fetches need no preflight, but they cannot send JSON.
 - CORS: an allowed origin may read our answers, no other.
 
-A cookie alone does not authenticate: see `auth`. The rules are applied in
-`proxy/memtree_proxy/server/browser_guard.py`.
+A cookie alone does not authenticate: see `auth`.
 
     >>> policy = BrowserPolicy(allowed_origins=frozenset({"http://localhost:3000"}))
     >>> policy.answers_to("nas.local:8787"), policy.answers_to("evil.example:8787")
@@ -23,10 +19,9 @@ A cookie alone does not authenticate: see `auth`. The rules are applied in
     >>> policy.trusts(FetchHeaders(host="localhost:8787", origin="https://evil.example"))
     False
 
-Apply the rules of `browser_policy`: Host on every path, preflights, then the checks of a route.
-
-The middleware runs for every request; `check` runs for our own routes, for which Origin and
-Content-Type matter. Requests that are relayed to the upstream are not checked here.
+The middleware `BrowserGuard` runs for every request: Host on every path, and preflights. `check`
+runs for our own routes, for which Origin and Content-Type matter. Requests that are relayed to the
+upstream are not checked there.
 """
 
 from __future__ import annotations
@@ -368,7 +363,10 @@ class BrowserGuard:
         fetch = FetchHeaders.of(headers)
         request = BrowserRequest(policy, fetch, [])
         scope[_KEY] = request
-        wanted = _preflighted(scope, fetch)
+        wanted = None  # the method that a preflight asks for
+        if scope["method"] == "OPTIONS" and fetch.origin is not None:
+            method: bytes | None = dict(headers).get(PREFLIGHT_METHOD)
+            wanted = None if method is None else method.decode("latin-1")
         if fetch.origin is not None and policy.allows(fetch.origin):
             request.cors = (
                 policy.cors_headers(fetch.origin)
@@ -412,11 +410,3 @@ def answer_headers(scope: Scope, headers: Headers) -> Headers:
 def is_ours(scope: Scope) -> bool:
     """Return True if the route of a request is ours, not the one that relays all other paths."""
     return request_trace.pattern(scope) != request_trace.RELAYED
-
-
-def _preflighted(scope: Scope, fetch: FetchHeaders) -> str | None:
-    """Return the method that a preflight asks for; None if the request is not a preflight."""
-    if scope["method"] != "OPTIONS" or fetch.origin is None:
-        return None
-    wanted: bytes | None = dict(scope["headers"]).get(PREFLIGHT_METHOD)
-    return None if wanted is None else wanted.decode("latin-1")

@@ -1,5 +1,4 @@
-"""The routes of conversations with a model, one for each wire dialect, and the one that relays all
-other requests."""
+"""Make the routes of chats, one set for each wire dialect, and the one that relays the rest."""
 
 from __future__ import annotations
 

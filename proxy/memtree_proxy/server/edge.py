@@ -1,22 +1,17 @@
-"""Stands around every request: records it, answers its errors, and ends it when its client hangs up
-or uploads too slowly.
+"""Stand around every request: record it, answer its errors, end it when its client is gone.
 
-Parts of a client's connection: the writer of its answers, its hang-up, the time limits of its
-uploads.
+Around a request are its trace, errors, counts, one log line, and cancellation. When the client
+hangs up, the connection reports it (`HangUp`), without a task that waits for it, and the request's
+task is cancelled wherever it is: in memory, waiting for the upstream's headers, or in mid-stream.
+This module knows no routes.
 
 uvicorn writes a head, a body and an end separately, which are three system calls for a small
-answer; here the head is sent together with the data after it, and a head without data waits for at
-most one turn of the event loop. A request is told that its client has disconnected without a task
-that waits for it. An upload is limited in its pauses and in its whole time. Only time in which the
-server waits for the client counts: a body that is relayed to a slow upstream is read slowly, and
-that is not the client's fault.
+answer; `AnswerWriter` sends the head together with the data after it, and a head without data waits
+for at most one turn of the event loop.
 
-Around every request: its trace, errors, counts, one log line, and cancellation when the client
-disconnects.
-
-When the client hangs up, the connection reports it (`HangUp`), and the request's task is cancelled
-wherever it is: in memory, waiting for the upstream's headers, or in mid-stream. This file knows no
-routes.
+An upload is limited in its pauses and in its whole time. Only time in which the server waits for
+the client counts: a body that is relayed to a slow upstream is read slowly, and that is not the
+client's fault.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""uvicorn's HTTP protocol with limits: for heads that are too large, never end, or are not HTTP.
+"""Limit uvicorn's HTTP protocol: for heads that are too large, never end, or are not HTTP.
 
 uvicorn 0.54 reads headers of any size, for as long as they take, and answers broken ones in plain
 text. Here a head has a size limit and a time limit, and refusals have the shape of all our errors.
 No timer runs while an answer is sent: a stream may take hours. While the server stops, requests
 already sent are answered before their connection is closed. Bodies that a handler reads are limited
-by `request_body` and `upload_timeout`.
+by `request_body` and `edge.Upload`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
-"""Binds the sockets that a server listens on, and asks the operating system how many files it may
-open and who holds a port.
+"""Bind the sockets that a server listens on, and ask the system for open files and a port's owner.
 
-Ask the operating system for the limit of open files (each stream takes two connections), and for
-the program that listens on a port. On Linux `/proc` lists the sockets of all users, but shows their
-owners only to the same user and to root.
+Sockets are bound before anything else of the server begins. A port in use is then reported at once:
+before the store is opened, and before a banner says that the server is running.
 
-The sockets that a server listens on, bound before anything else of it begins.
-
-A port in use is then reported at once: before the store is opened, and before a banner says that
-the server is running.
+The operating system is asked for the limit of open files (each stream takes two connections), and
+for the program that listens on a port. On Linux `/proc` lists the sockets of all users, but shows
+their owners only to the same user and to root.
 """
 
 from __future__ import annotations

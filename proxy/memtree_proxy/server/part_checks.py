@@ -1,10 +1,7 @@
-"""Checks the store, the models and the upstream of a server, and shows the terms assumed for the
-upstream's models.
+"""Check the store, the models and the upstream of a server, and show the terms of its models.
 
-Show the terms assumed for the upstream's models: the window and the prices of each, and the size
-at which memory begins.
-
-Check the parts of a server: store, models, upstream.
+The terms assumed for the upstream's models are the window and the prices of each, and the size at
+which memory begins.
 
 Findings contain no credential: addresses lose their passwords, and only the type of a library's
 error is shown.
@@ -15,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import httpx2
 
@@ -31,10 +27,6 @@ from memtree_proxy.chat.request_fields import CHAT_MODE, chat_folds_at, is_local
 from memtree_proxy.http.headers import X_API_KEY
 from memtree_proxy.server.surroundings import Finding, judged
 from memtree_proxy.upstream.upstreams import VERSION_HEADER, anthropic_base, is_apart
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 SHOWN_NAMES, SHOWN_LINES = 3, 5
 LOOKED_AT = 1_000  # names; gateways list hundreds

@@ -1,6 +1,7 @@
 """Serve over HTTP: open the store, listen, and collect garbage between requests.
 
-Schedule the collector of cyclic garbage: new objects often, all objects seldom.
+The composition root of the server: settings in, a listening process out. It also schedules the
+collector of cyclic garbage: new objects often, all objects seldom.
 
 No request proceeds while it runs, and Python scans all live objects once enough new ones exist:
 with a conversation of a million tokens that took 30 to 150 ms every few requests, for caches
@@ -10,8 +11,6 @@ cycle that survived a full collection and became garbage later has to wait for t
 everything. That scan runs when no request is active, and every quarter of an hour in a server that
 is never idle. (From Python 3.14 on the collector works in small steps by itself; then only the
 objects of start-up are frozen.)
-
-The composition root of the server: settings in, a listening process out.
 """
 
 from __future__ import annotations
@@ -409,11 +408,12 @@ def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: boo
     ranking = f"words alone{while_}: {trouble}" if trouble else "words and meaning"
     away = " does not answer: until it does, chats go on without memory" * store_is_away
     address = f"http://{shown_address(settings.host, port)}"
+    messages = anthropic_base(settings) or "none (/messages answers 503)"
     lines = [
         f"MemTree {__version__}  {address}/v1",
         *([f"  pages     {address}/ui"] if settings.ui else []),
         f"  upstream  {settings.upstream or 'none (chat routes answer 503)'}",
-        *messages_line(settings),
+        *([f"  messages  {messages}"] if is_apart(settings) else []),
         f"  store     {shown_store(settings.store)}{away}",
         *([f"  queue     {without_password(settings.queue)}"] if runtime.shared else []),
         f"  ranking   {ranking}",
@@ -422,11 +422,3 @@ def announce(settings: Settings, runtime: Runtime, port: int, store_is_away: boo
         + " (on by default)" * settings.memory,
     ]
     print("\n".join(lines), file=sys.stderr, flush=True)
-
-
-def messages_line(settings: Settings) -> list[str]:
-    """Return a line that names the upstream of the Messages API, if it differs from the upstream of
-    the others."""
-    if not is_apart(settings):
-        return []
-    return [f"  messages  {anthropic_base(settings) or 'none (/messages answers 503)'}"]

@@ -1,19 +1,18 @@
-"""The state file of a running server, by which programs of the same user find it and authenticate
-as that user: `servers/PID.json` in the data folder, readable by its owner only.
+"""Keep the state file of a running server: `servers/PID.json` in the data folder.
 
-It is removed at the end. The next server that starts removes the file of a killed one, and no
-program mistakes it for a server meanwhile: readers require a proof that the server knows the
+By it programs of the same user find the server and authenticate as that user; it is readable by its
+owner only. It is removed at the end. The next server that starts removes the file of a killed one,
+and no program mistakes it for a server meanwhile: readers require a proof that the server knows the
 secret.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -69,7 +68,7 @@ def state_file(
     finally:
         # In containers many processes have the id 1, and they may share the folder.
         if path is not None and _read(path) == state:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 path.unlink()
 
 
@@ -104,7 +103,7 @@ def _remove_stale(folder: Path) -> None:
     for path in _files(folder):
         state = _read(path)
         if state is not None and not _runs(state.pid):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 path.unlink()
 
 

@@ -1,9 +1,7 @@
-"""Checks the surroundings of the process, and defines the finding that every check returns.
+"""Check the surroundings of the process; each check returns a `Finding`, nothing is printed here.
 
-Finding: the result of checking one part of the server, in a sentence.
-
-Check the surroundings of the process: other packages, the settings file, the disk, Redis, the
-port, open files, the trace collector. Each check returns a `Finding`; nothing is printed here.
+Checked are other packages, the settings file, the disk, Redis, the port, open files, and the trace
+collector.
 """
 
 from __future__ import annotations
@@ -38,7 +36,8 @@ Level = Literal["ok", "warning", "problem"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of checking one part. `level`: a `problem` is a configured part that does not work."""
+    """Result of checking one part, in a sentence. `level`: a `problem` is a configured part that
+    does not work."""
 
     part: str
     level: Level

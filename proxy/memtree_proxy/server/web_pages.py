@@ -1,28 +1,13 @@
-"""The home page, and the pages of the browser.
+"""Serve the home page, and the web pages under `/ui`, each with its modules in one script.
 
-`GET /` from a browser: a small page that says what runs here and which settings to paste into
-clients.
+`GET /` from a browser is a small page that says what runs here and which settings to paste into
+clients. All other requests for `/` are relayed to the upstream. The page contains no data, loads
+nothing and runs no script, so any site may link to it.
 
-All other requests for `/` are relayed to the upstream. The page contains no data, loads nothing and
-runs no script, so any site may link to it.
-
-Serves the web pages under `/ui` from static files, and joins the modules of a page into one
-script.
-
-Join the modules of a page into one script, so that a slow connection loads one file instead of
-dozens.
-
-Supports the form of the modules in `web/`, and refuses others: they import names (`import { a, b as
-c } from "./x.js"`), they export declarations (`export function f`) or a list, and imports form no
-cycles. Each becomes a function that runs once and returns its exports, placed after those that it
-imports. So neither developers nor the sdist need a bundler.
-
-`/ui`: the web pages, which are the static files of `proxy/memtree_proxy/web`.
-
-All of them are read, joined and compressed when the server starts. A request names a file by its
-exact path or gets a 404; no part of a request ever becomes a path of the file system. The pages
-contain no data, so anybody may fetch them and any site may link to them; they fetch their data with
-the key that their user entered.
+The web pages are the static files of `proxy/memtree_proxy/web`. All of them are read, joined and
+compressed when the server starts. A request names a file by its exact path or gets a 404; no part
+of a request ever becomes a path of the file system. The pages contain no data, so anybody may fetch
+them and any site may link to them; they fetch their data with the key that their user entered.
 
     /ui, /ui/memories, /ui/tree,             one document each, made from page.html, with the style
     /ui/requests, /ui/state                  sheets of all folders in it
@@ -30,6 +15,12 @@ the key that their user entered.
     /ui/static/FOLDER/.../NAME               each module, the icon, licences
     /ui/demo.json                            the session of `memtree demo`, for the page that draws
                                              trees; it is made on the first request, and kept
+
+The modules of a page are joined, so that a slow connection loads one file instead of dozens. The
+form of the modules in `web/` is supported, and others are refused: they import names (`import { a,
+b as c } from "./x.js"`), they export declarations (`export function f`) or a list, and imports form
+no cycles. Each becomes a function that runs once and returns its exports, placed after those that
+it imports. So neither developers nor the sdist need a bundler.
 """
 
 from __future__ import annotations
@@ -96,7 +87,11 @@ class HomePage:
         self._settings = settings
 
     async def show(self, request: Request) -> Response:
-        page = render_home(base_url(request, self._settings), pages=self._settings.ui)
+        page = Template(_PAGE).substitute(
+            base=escape(base_url(request, self._settings)),
+            version=escape(__version__),
+            pages=_LINK if self._settings.ui else "",
+        )
         return Response(page, media_type="text/html", headers=HOME_HEADERS)
 
 
@@ -113,13 +108,6 @@ def base_url(request: Request, settings: Settings) -> str:
     if Authority.parse(host) is None:
         host = f"localhost:{settings.port}"
     return f"{request.url.scheme}://{host.lower()}/v1"
-
-
-def render_home(base: str, *, pages: bool) -> str:
-    """Render the home page. `pages`: True to link to the web pages."""
-    return Template(_PAGE).substitute(
-        base=escape(base), version=escape(__version__), pages=_LINK if pages else ""
-    )
 
 
 class DocumentPage:
@@ -248,19 +236,14 @@ FOR_GOOD = "public, max-age=31536000, immutable"  # its address contains the has
 _FOLDERS = ("vendor", "shell", "chat", "memories", "tree", "state", "requests")
 
 
-def _style() -> str:
-    """Return the style sheets of all folders, joined; in each folder base.css comes first."""
-    files = [
-        file
-        for folder in _FOLDERS
-        for file in sorted(
-            (ROOT / folder).rglob("*.css"), key=lambda file: (file.name != "base.css", str(file))
-        )
-    ]
-    return "\n".join(file.read_text("utf-8") for file in files)
-
-
-STYLE = _style()
+# The style sheets of all folders; in each folder base.css comes first
+STYLE = "\n".join(
+    file.read_text("utf-8")
+    for folder in _FOLDERS
+    for file in sorted(
+        (ROOT / folder).rglob("*.css"), key=lambda file: (file.name != "base.css", str(file))
+    )
+)
 _STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
 HEADERS = {
     "content-security-policy": (

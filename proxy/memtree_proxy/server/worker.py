@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import logging
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -104,7 +103,7 @@ async def open_parts(settings: Settings) -> AsyncIterator[WorkerParts]:
         await store.close()
 
 
-@contextlib.contextmanager
+@contextmanager
 def stopping(workshop: Worker) -> Iterator[None]:
     """Stop the workshop on a signal while the block runs."""
     loop = asyncio.get_running_loop()
@@ -148,7 +147,7 @@ async def watched(workshop: Worker, host: str, port: int | None) -> AsyncIterato
 class _SignalFreeServer(uvicorn.Server):
     """Leaves signals to the worker."""
 
-    @contextlib.contextmanager
+    @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 

@@ -1,21 +1,18 @@
-"""Serves the runs of `memtree wrap`, each under a lease, and keeps their temporary folders.
+"""Serve the runs of `memtree wrap`, each under a lease, and keep their temporary folders.
 
-Temporary folders of `memtree wrap`: `wraps/RUN` in the data folder, readable by its owner only.
-
-They contain the settings that an agent gets in place of its user's: the address with the token of
-the run, and for some agents a copy of their settings, keys included. The process of the run holds a
-lock on its folder, which ends with the process; unlocked folders are removed.
-
-The runs of `memtree wrap` on a server that such a command started.
-
-Each run holds one open connection, its lease, which names the tokens of its paths. They are valid
-until the connection ends, for whatever reason, so a killed run needs no cleaning up. A server that
-has had no lease for a while, and no work, ends.
+A run is on a server that such a command started. It holds one open connection, its lease, which
+names the tokens of its paths. They are valid until the connection ends, for whatever reason, so a
+killed run needs no cleaning up. A server that has had no lease for a while, and no work, ends.
 
     POST /wrap/lease    {"code", "run", "paths": {TOKEN: {"upstream", "anthropic_upstream"}}}
                         a line `{"run": ...}` once the paths are open, then heartbeats
     /w/TOKEN/...        any other route, by the rules of `WrappedPath`
     GET /w/TOKEN/wrap/totals    totals of the run's requests
+
+The folders are `wraps/RUN` in the data folder, readable by their owner only. They contain the
+settings that an agent gets in place of its user's: the address with the token of the run, and for
+some agents a copy of their settings, keys included. The process of the run holds a lock on its
+folder, which ends with the process; unlocked folders are removed.
 """
 
 from __future__ import annotations

@@ -304,7 +304,10 @@ def _quoted(
         if of not in held:
             if len(held) == READ:
                 continue
-            held[of] = _tried(transcript)
+            try:
+                held[of] = read_session(transcript)
+            except BadRequest:  # it was removed, or is being written
+                held[of] = None
         said = held[of]
         if said is None or row >= len(said.passages):
             continue
@@ -315,13 +318,6 @@ def _quoted(
         counted[of] = counted.get(of, 0) + 1
         quotations.append(_quotation(transcript, said, row, wanted))
     return quotations
-
-
-def _tried(transcript: Transcript) -> ReadSession | None:
-    try:
-        return read_session(transcript)
-    except BadRequest:  # it was removed, or is being written
-        return None
 
 
 def _quotation(

@@ -171,10 +171,6 @@ class MadeIds:
             self._decoder, self._unreadable = None, True
         return ids
 
-    def end(self) -> set[str]:
-        """Return the ids in the last line, which has no line break."""
-        return self._told()
-
     def _read(self, piece: bytes) -> set[str]:
         if not self._events:
             self._keep(piece)
@@ -183,7 +179,7 @@ class MadeIds:
         first, *others = piece.split(b"\n")
         self._keep(first)
         for line in others:
-            ids |= self._told()
+            ids |= self.end()
             self._keep(line)
         return ids
 
@@ -192,8 +188,9 @@ class MadeIds:
         if self._size <= self._most and not self._unreadable:
             self._pieces.append(piece)
 
-    def _told(self) -> set[str]:
-        """Return the ids in the buffered text, and drop it."""
+    def end(self) -> set[str]:
+        """Return the ids in the buffered text, and drop it: a whole line, or at the end of the
+        answer the last one, which has no line break."""
         whole = b"".join(self._pieces)
         cut, self._size, self._pieces = self._size > self._most, 0, []
         if self._events:

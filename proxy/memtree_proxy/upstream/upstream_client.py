@@ -31,7 +31,7 @@ from urllib.parse import quote, urlsplit
 import aiohappyeyeballs
 
 from memtree.errors import BadRequest, UpstreamFailed, UpstreamTimeout
-from memtree_proxy.http.headers import Headers, end_to_end
+from memtree_proxy.http.headers import DEFAULT_PORTS, Headers, end_to_end
 from memtree_proxy.upstream.upstream_connection import (
     PIECE,
     BadAnswer,
@@ -61,7 +61,7 @@ class ConnectionPool:
         self._sweep: asyncio.TimerHandle | None = None
         self._looking_up = asyncio.Lock()
         self._found: tuple[float, Sequence[aiohappyeyeballs.AddrInfoType]] = (0.0, ())
-        self._context: ssl.SSLContext | None = None
+        self._context: ssl.SSLContext | None = None  # made for the first secure connection
 
     def kept(self) -> UpstreamConnection | None:
         """Return a free connection that has carried a request before, if there is one."""
@@ -76,7 +76,8 @@ class ConnectionPool:
         """Open a connection. Raises `OSError`."""
         host, _, secure = self._address
         loop = asyncio.get_running_loop()
-        context = await self._tls() if secure else None
+        if secure and self._context is None:
+            self._context = await asyncio.to_thread(_verifying)
         addresses = await self._addresses(loop)
         reached = await aiohappyeyeballs.start_connection(
             addresses, happy_eyeballs_delay=HAPPY_EYEBALLS, interleave=1, loop=loop
@@ -87,7 +88,7 @@ class ConnectionPool:
             _, connection = await loop.create_connection(
                 lambda: UpstreamConnection(self._keep, self._drop),
                 sock=reached,
-                ssl=context,
+                ssl=self._context,
                 server_hostname=host if secure else None,
             )
         except BaseException:
@@ -142,11 +143,6 @@ class ConnectionPool:
                 self._found = (loop.time() + NAME_SECONDS, addresses)
             return addresses
 
-    async def _tls(self) -> ssl.SSLContext:
-        if self._context is None:
-            self._context = await asyncio.to_thread(_verifying)
-        return self._context
-
 
 def _verifying() -> ssl.SSLContext:
     """Return a context that verifies certificates; reads the system's certificates."""
@@ -161,7 +157,6 @@ MAX_STATUS = 599  # RFC 9110 section 15: "values outside the range 100..599 are 
 
 IDEMPOTENT_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})  # if no body is announced
-_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[A-Za-z0-9._:%-]+")
 _SAFE = "/%:@!$&'()*+,;=~"  # characters of a path that stay unencoded
 
@@ -191,11 +186,11 @@ class Upstream:
         """Raises `BadRequest` that names the setting, for an invalid URL or one that contains a
         password."""
         url = _split(base)
-        if url.scheme not in _PORTS or not url.host:
+        if url.scheme not in DEFAULT_PORTS or not url.host:
             raise BadRequest(f"{setting} must be an http:// or https:// address", param=setting)
         if not url.plain:
             raise BadRequest(f"{setting} must be a URL without a password or query", param=setting)
-        usual = _PORTS[url.scheme]
+        usual = DEFAULT_PORTS[url.scheme]
         shown = f"[{url.host}]" if ":" in url.host else url.host
         authority = shown if url.port in (None, usual) else f"{shown}:{url.port}"
         self._path = url.path

@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection to an upstream: sends a request, receives an answer.
 
-One request at a time; answers are parsed by httptools (llhttp, as in aiohttp). Connections are made
-kept and used again by `client`.
+One request at a time; answers are parsed by httptools (llhttp, as in aiohttp). Connections are
+made, kept and used again by `upstream_client`.
 """
 
 from __future__ import annotations
@@ -98,7 +98,13 @@ class UpstreamConnection(asyncio.Protocol):
     ) -> None:
         self._idle, self._lost = idle, lost
         self._loop = asyncio.get_running_loop()
-        self._parser = self._new_parser()
+        self._parser = HttpResponseParser(self)
+        # Deviations of some servers, which aiohttp accepted as well.
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True,
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
+        )
         self._transport: asyncio.Transport | None = None
         self._answered: asyncio.Future[IncomingAnswer] | None = None  # set while waiting for a head
         self._answer: IncomingAnswer | None = None  # the answer whose body is being received
@@ -121,7 +127,12 @@ class UpstreamConnection(asyncio.Protocol):
         an unrequested answer that the next request would take for its own."""
         if self._transport is None or self._transport.is_closing():
             return False
-        return not _is_readable(self._transport.get_extra_info("socket"))
+        connected: socket.socket = self._transport.get_extra_info("socket")
+        if not hasattr(select, "poll"):  # on Windows, where `select` accepts any descriptor
+            return not select.select((connected,), (), (), 0)[0]
+        poll = select.poll()
+        poll.register(connected.fileno(), select.POLLIN)
+        return not poll.poll(0)
 
     async def ask(
         self, head: bytes, body: AsyncIterator[bytes] | None, *, bodiless: bool
@@ -296,7 +307,12 @@ class UpstreamConnection(asyncio.Protocol):
         if self._answered is None or self._answered.done() or status < 100:
             raise BadAnswer  # a second answer to one request
         self._keeps = self._parser.should_keep_alive()
-        self._until_end = not (self._keeps or _is_framed(self._headers))
+        # Else the head determines where the body ends (RFC 9112 section 6.3).
+        self._until_end = not self._keeps and not any(
+            name.lower() == b"content-length"
+            or (name.lower() == b"transfer-encoding" and b"chunked" in value.lower())
+            for name, value in self._headers
+        )
         answered, self._answered = self._answered, None
         self._answer = self._current = IncomingAnswer(status, self._headers, self)
         answered.set_result(self._answer)
@@ -338,30 +354,3 @@ class UpstreamConnection(asyncio.Protocol):
         self.used = True
         self.idle_since = self._loop.time()
         self._idle(self)
-
-    def _new_parser(self) -> HttpResponseParser:
-        parser = HttpResponseParser(self)
-        # Deviations of some servers, which aiohttp accepted as well.
-        parser.set_dangerous_leniencies(
-            lenient_headers=True,
-            lenient_optional_cr_before_lf=True,
-            lenient_spaces_after_chunk_size=True,
-        )
-        return parser
-
-
-def _is_readable(connected: socket.socket) -> bool:
-    if not hasattr(select, "poll"):  # on Windows, where `select` accepts any descriptor
-        return bool(select.select((connected,), (), (), 0)[0])
-    poll = select.poll()
-    poll.register(connected.fileno(), select.POLLIN)
-    return bool(poll.poll(0))
-
-
-def _is_framed(headers: Headers) -> bool:
-    """Return True if the head determines where the body ends (RFC 9112 section 6.3)."""
-    return any(
-        name.lower() == b"content-length"
-        or (name.lower() == b"transfer-encoding" and b"chunked" in value.lower())
-        for name, value in headers
-    )

@@ -12,9 +12,8 @@ request's scope. The token itself is not in it, so nothing behind the edge can s
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Container, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
@@ -51,7 +50,7 @@ class WrappedPath:
         names the setting.
         """
         given = Settings.of(upstream=upstream, anthropic_upstream=anthropic_upstream)
-        own = dataclasses.replace(
+        own = replace(
             settings,
             upstream=given.upstream,
             anthropic_upstream=given.anthropic_upstream,
@@ -62,7 +61,7 @@ class WrappedPath:
         upstreams = Upstreams.of_settings(own)
         if own.upstream == DEFAULT_UPSTREAM:
             chatgpt = Destination(Upstream(CHATGPT), None)
-            upstreams = dataclasses.replace(upstreams, chatgpt=chatgpt)
+            upstreams = replace(upstreams, chatgpt=chatgpt)
         return cls(run, own, upstreams)
 
     def enter(self, scope: MutableMapping[str, Any]) -> None:

@@ -1,9 +1,7 @@
-"""Defines requests and answers of agents' memories: new memories, changes, deletions, lists and
-pages.
+"""Defines the requests and answers of agents' memories.
 
-Requests of agents' memories: new memories, changes, deletions, lists.
-
-Answers of agents' memories: single ones, pages, and what was stored.
+Requests make, change, delete and list memories. Answers show single memories, pages, and what was
+stored.
 """
 
 from __future__ import annotations
@@ -104,13 +102,6 @@ def _refuse_secrets(texts: Sequence[str], name: str, by: RequestContext) -> None
         raise SecretRejected(f"{name}: {error.message}", param=name) from None
 
 
-def _decoded(raw: msgspec.Raw, name: str) -> object:
-    try:
-        return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise BadRequest(f"{name} is not valid JSON: {error}", param=name) from error
-
-
 # -- making ----------------------------------------------------------------------------------
 
 
@@ -137,12 +128,16 @@ class NewAgentMemory(_WithEnd, frozen=True, kw_only=True):
         """Return the memory as a draft. `otherwise`: expiry for a memory that sets none itself.
         Raises `BadRequest` and `SecretRejected`."""
         _refuse_secrets((self.kind,), f"{place}kind", by)
+        name = f"{place}data"
         if len(self.data) > MAX_POSTED:
-            raise BadRequest(f"{place}data has {len(self.data)} bytes", param=f"{place}data")
-        data = checked_data(_decoded(self.data, f"{place}data"), f"{place}data")
+            raise BadRequest(f"{name} has {len(self.data)} bytes", param=name)
+        try:
+            data = msgspec.json.decode(self.data)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise BadRequest(f"{name} is not valid JSON: {error}", param=name) from error
         return StructuredDraft(
             self.kind,
-            data,
+            checked_data(data, name),
             self.id,
             tags=_tags(self.tags, f"{place}tags", by),
             expires=self.ends(by.now, place, otherwise),
@@ -367,19 +362,14 @@ def time_of(memory: Memory) -> str | None:
     return None if at is None else shown(at)
 
 
-def owner_of(scope: Scope) -> tuple[str | None, str | None]:
-    """Return agent and subject of an agent's scope."""
-    return (scope.owner, scope.subject or None) if scope.kind is ScopeKind.AGENT else (None, None)
-
-
 def agent_memory(located: LocatedMemory, now: float, *, alone: bool = False) -> AgentMemory:
     """Show a memory. `now`: unix seconds at which its state holds. `alone`: also show the entities
     that rules find in its text; too slow for each row of a list."""
-    memory = located.memory
-    agent, subject = owner_of(located.scope)
+    memory, scope = located.memory, located.scope
+    of_agent = scope.kind is ScopeKind.AGENT
     metadata = Metadata(
-        agent_id=agent,
-        subject_id=subject,
+        agent_id=scope.owner if of_agent else None,
+        subject_id=(scope.subject or None) if of_agent else None,
         thread_id=memory.thread_id,
         tags=memory.tags,
         confidence=memory.confidence,

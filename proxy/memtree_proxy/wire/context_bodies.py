@@ -1,9 +1,7 @@
-"""Defines the answers of `/context_memory`: the compressed history, its tree, the nodes selected
-from it and why.
+"""Defines the answers of `/context_memory`.
 
-Answers about trees, and about which nodes were selected for an answer and why.
-
-Answers of `/context_memory`: tokens used, the compressed history, pending jobs, deletions.
+They hold the tokens used, the compressed history, pending jobs, deletions, the tree, and which
+nodes were selected for an answer and why.
 """
 
 from __future__ import annotations

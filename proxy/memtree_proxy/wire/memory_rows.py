@@ -1,10 +1,4 @@
-"""Shows memories as rows, of chats and of users alike, and reads the lines in which they are
-imported.
-
-Rows of memories, and the answers built from them, for chats and users alike.
-
-Requests and answers of exports and imports of memories.
-"""
+"""Shows memories of chats and users as rows, and defines the bodies of exports and imports."""
 
 from __future__ import annotations
 
@@ -23,6 +17,13 @@ from memtree.transfer.file_import import ImportOptions
 from memtree.transfer.file_items import ImportReport, LineResult
 from memtree_proxy.http.decoding import OrNull
 from memtree_proxy.wire.values import AgentQuery, Answer, Count, Place, maybe_time, where_given
+
+MEDIA_TYPE = "application/x-ndjson"
+Format = Literal["memtree", "mem0", "openmemory", "server-memory", "chatgpt", "claude-ai", "text"]
+Chosen = Literal[
+    "auto", "memtree", "mem0", "openmemory", "server-memory", "chatgpt", "claude-ai", "text"
+]  # fmt: skip
+Status = Literal["imported", "duplicate", "skipped", "refused", "invalid"]
 
 
 class ShownRow(NamedTuple):
@@ -88,14 +89,6 @@ def saved(result: SaveResult, update: type[Answer]) -> dict[str, Any]:
 def nearness(hit: MemoryHit) -> dict[str, Any]:
     """Return the fields that show how near a hit is to the query."""
     return {"relevance": round(hit.relevance, 2), "weak": where_given(hit.weak)}
-
-
-MEDIA_TYPE = "application/x-ndjson"
-Format = Literal["memtree", "mem0", "openmemory", "server-memory", "chatgpt", "claude-ai", "text"]
-Chosen = Literal[
-    "auto", "memtree", "mem0", "openmemory", "server-memory", "chatgpt", "claude-ai", "text"
-]  # fmt: skip
-Status = Literal["imported", "duplicate", "skipped", "refused", "invalid"]
 
 
 class ImportQuery(AgentQuery, frozen=True):

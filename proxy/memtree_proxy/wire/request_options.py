@@ -1,18 +1,8 @@
-"""Reads the fields of a request that are MemTree's own: options of memory in a body, and `dry_run`
-and `purge` of a deletion.
+"""Reads the fields of a request that are MemTree's own.
 
-The fields of a body that are MemTree's own, of chats in three dialects and of `/context_memory`.
-
-They are read once, from their bytes; everything else of a body stays as it was posted.
-
->>> from memtree.history.json_body import split
->>> chat_options(split(b'{"mode": "fresh", "model_context_limit": "50000"}')).window
-50000
-
-Options of a delete route: `dry_run` and `purge`.
-
-Both may be in the query or in the body. A delete route refuses all unknown fields: ignoring a
-mistyped `dry_run`, or a filter of another route, would delete more than was requested.
+These are the options of memory in a body, of chats in three dialects and of `/context_memory`, and
+`dry_run` and `purge` of a deletion. Options of memory are read once, from their bytes; everything
+else of a body stays as it was posted.
 """
 
 from __future__ import annotations
@@ -43,6 +33,7 @@ MIN_WINDOW, MAX_WINDOW = 1_024, 10_000_000
 MIN_TARGET = 1_000
 MAX_DAYS = 365
 MOST_PASSAGES = 20
+DRY_RUN, PURGE = "dry_run", "purge"
 NAMESPACE = r"^[A-Za-z0-9._~:@\-]{1,200}\Z"
 _DIGITS = r"^[1-9][0-9]{3,7}\Z"
 FORMS[NAMESPACE] = "must be 1 to 200 of the characters A-Z a-z 0-9 . _ ~ : @ -"
@@ -133,7 +124,12 @@ class ContextOptions(ChatOptions, frozen=True):
 
 
 def chat_options(body: Body) -> ChatOptions:
-    """Read the options of a chat. Raises `BadRequest` that names the field."""
+    """Read the options of a chat. Raises `BadRequest` that names the field.
+
+    >>> from memtree.history.json_body import split
+    >>> chat_options(split(b'{"mode": "fresh", "model_context_limit": "50000"}')).window
+    50000
+    """
     return DEFAULTS if OWN_FIELDS.isdisjoint(body.spans) else fields_of(ChatOptions, body, _CHAT)
 
 
@@ -144,9 +140,6 @@ def context_options(body: Body) -> ContextOptions:
 
 DEFAULTS = ChatOptions()
 _CHAT, _CONTEXT = names(ChatOptions), names(ContextOptions)
-
-
-DRY_RUN, PURGE = "dry_run", "purge"
 
 
 class DeleteOptions(NamedTuple):
@@ -165,8 +158,13 @@ def delete_options(
     queried: Iterable[str] = (),
     posted: Iterable[str] = (),
 ) -> DeleteOptions:
-    """Read the options. `queried`, `posted`: other fields that the query and the body may have.
-    Raises `BadRequest` that names an unknown field, or a switch given in both."""
+    """Read the options of a delete route; both may be in the query or in the body. `queried`,
+    `posted`: other fields that the query and the body may have.
+
+    Raises `BadRequest` that names an unknown field, or a switch given in both. All unknown fields
+    are refused: ignoring a mistyped `dry_run`, or a filter of another route, would delete more than
+    was requested.
+    """
     refuse_unknown(query, {*switches, *queried}, "query parameter")
     refuse_unknown(body.spans if body else (), {*switches, *posted}, "field")
     values = {}

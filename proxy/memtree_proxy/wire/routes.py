@@ -1,11 +1,7 @@
-"""Marks the handler of a route with its method, its path and its query, and builds the JSON that it
-answers.
+"""Marks the handlers of routes, and builds the JSON that they answer.
 
-Mark the handler of a route with its method, its path and its query; the router is built from
-these marks.
-
-Build the answers of memory routes: JSON that is never cached, with the memory's version as
-ETag.
+A mark holds a method, a path and a query; the router is built from the marks. Answers are never
+cached, and have a memory's version as ETag.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Bodies of schemas and of grants.
-
-Requests, in either of two forms, and answers of schemas.
+"""Defines the requests and answers of schemas, grants and wallets.
 
 `PUT /schemas/{kind}` takes `json_schema`, `POST /schemas` takes `name` and `schema`; each also
 accepts the other's fields.
-
-Requests and answers of grants and wallets.
 """
 
 from __future__ import annotations

@@ -41,7 +41,6 @@ from memtree_proxy.http.headers import Headers
 # ------------------------------------------------------------------------------------------------
 # Check what upstreams say about a prompt that is too long, in the words of each.
 
-
 SENT = 9_000
 OTHERS = "other_errors.tsv"
 
@@ -255,7 +254,6 @@ def test_a_window_is_untested_until_a_prompt_was_accepted():
 # ------------------------------------------------------------------------------------------------
 # The beginning of a stream, looked at before any of it goes on.
 
-
 CREATED = b'event: response.created\ndata: {"type":"response.created"}\n\n'
 FAILED = b'event: response.failed\ndata: {"type":"response.failed","response":{}}\n\n'
 DELTA = b'event: x\ndata: {"type":"response.output_text.delta","delta":"a"}\n\n'
@@ -413,7 +411,6 @@ async def test_a_reply_is_relayed_and_accepted_if_it_is_no_error(
 # ------------------------------------------------------------------------------------------------
 # Check which histories go without their thinking from now on.
 
-
 CHAIN = [b"root", b"1", b"2", b"3"]
 
 
@@ -454,7 +451,6 @@ def test_they_are_few():
 
 # ------------------------------------------------------------------------------------------------
 # Errors about thinking, told from all others.
-
 
 BOUND = (
     b'{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: '

@@ -11,7 +11,7 @@ from memtree.history.chat_history import read
 from memtree.history.message import Message, Volatile
 from memtree.text import tokens
 from memtree.unfolding import pins
-from memtree.unfolding.excerpt_choice import LASTING, ONE_SHOT, Room
+from memtree.unfolding.excerpt_choice import LASTING, ONE_SHOT, Room, size_of
 from memtree.unfolding.kept_passages import (
     PinnedPlace,
     kept_passages,
@@ -28,7 +28,6 @@ from memtree.unfolding.pins import (
     ask_excerpt,
     asked_message,
     last_lines,
-    size_of,
 )
 from tests.unit.unfolding.histories import answering, call, calling, history
 
