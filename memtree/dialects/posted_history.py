@@ -17,8 +17,7 @@ import msgspec
 from memtree.budget.prices import Prices
 from memtree.context.answer import Answer
 from memtree.context.turn_request import CompressRequest
-from memtree.dialects import anthropic_history, openai_chat, responses_history
-from memtree.dialects import anthropic_request as messages_request
+from memtree.dialects import messages_history, messages_request, openai_chat, responses_history
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.responses_items import INPUT, ItemCache
 from memtree.errors import BadRequest
@@ -127,7 +126,7 @@ def read(body: Body, tenant: str, most: int | None = None) -> PostedDialectHisto
         items = ItemCache(0, most=0)
         history: DialectHistory = responses_history.read(body, tenant, items, most)
     else:
-        history = anthropic_history.read(body, tenant, messages_request.Cache(0, most=0), most)
+        history = messages_history.read(body, tenant, messages_request.Cache(0, most=0), most)
     field = INPUT if dialect == RESPONSES else MESSAGES
     if history.passes:
         raise BadRequest(

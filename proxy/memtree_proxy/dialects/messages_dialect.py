@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtree.config import Settings
-from memtree.dialects import anthropic_history as history
-from memtree.dialects.anthropic_history import MessagesHistory
-from memtree.dialects.anthropic_request import Cache, KnownRequests
+from memtree.dialects import messages_history as history
 from memtree.dialects.fragment_caches import TranslationCache
+from memtree.dialects.messages_history import MessagesHistory
+from memtree.dialects.messages_request import Cache, KnownRequests
 from memtree.dialects.tool_definitions import ToolGroup
 from memtree.history.json_body import Body
 from memtree_proxy.dialects import messages_round

@@ -25,7 +25,7 @@ from typing import Any
 
 import msgspec
 
-from memtree.dialects.anthropic_message import THINKING_KINDS
+from memtree.dialects.messages_blocks import THINKING_KINDS
 from memtree.errors import ContextOverflow, MemTreeError
 from memtree.history import json_body
 from memtree_proxy.dialects import messages_round, sse

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from memtree.dialects import anthropic_message
+from memtree.dialects import messages_blocks
 from memtree.errors import BadRequest
 from memtree_proxy.imports.blocks import image_part
 from memtree_proxy.imports.conversation import (
@@ -254,14 +254,14 @@ def _is_sent(block: Fields) -> bool:
     kind = block.get("type")
     if kind == "text":
         return bool(text(block.get("text")))
-    return isinstance(kind, str) and kind not in anthropic_message.THINKING
+    return isinstance(kind, str) and kind not in messages_blocks.THINKING
 
 
 def _canonical(posted: Fields) -> list[Fields]:
     """Convert a message to canonical messages; none if no request can have held it."""
     raw = raw_message(posted)
     try:
-        read = anthropic_message.read(raw, "")
+        read = messages_blocks.read(raw, "")
     except BadRequest:
         return []
     made: list[Fields] = [msgspec.json.decode(message.raw or raw) for message in read.messages]

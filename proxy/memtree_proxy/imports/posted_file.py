@@ -29,8 +29,7 @@ from typing import IO, Any
 
 import msgspec
 
-from memtree.dialects import anthropic_history, responses_history
-from memtree.dialects import anthropic_request as messages_request
+from memtree.dialects import messages_history, messages_request, responses_history
 from memtree.dialects.responses_items import ItemCache
 from memtree.errors import BadRequest, RateLimited
 from memtree.history import chat_history, json_body
@@ -139,7 +138,7 @@ def request_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
         if "system" not in value and not any(map(_has_foreign_blocks, contents)):
             return None
         body = json_body.split(raw_message(value))
-        read: Sequence[Message] = anthropic_history.read(
+        read: Sequence[Message] = messages_history.read(
             body, "", messages_request.Cache(0, most=0)
         ).messages
     elif isinstance(value.get("input"), list):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.answer_state import State
-from memtree.dialects import anthropic_history, responses_history
-from memtree.dialects.anthropic_request import KnownRequests
+from memtree.dialects import messages_history, responses_history
 from memtree.dialects.fragment_caches import TranslationCache
+from memtree.dialects.messages_request import KnownRequests
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.responses_items import ItemCache, KnownInputs
 from memtree.dialects.translated_messages import raw_items
@@ -135,7 +135,7 @@ def messages_reader():
 
     def read(body, raws, known):
         translated = cache if known is not None else TranslationCache(1)
-        return anthropic_history.read_items(body, raws, "t", translated, known)
+        return messages_history.read_items(body, raws, "t", translated, known)
 
     return Reader("messages", read, KnownRequests())
 

@@ -10,9 +10,9 @@ import pytest
 
 from memtree import errors
 from memtree.config import Settings
-from memtree.dialects import anthropic_message
-from memtree.dialects.anthropic_request import Cache, PostedMessages
+from memtree.dialects import messages_blocks
 from memtree.dialects.fragment_caches import TranslationCache
+from memtree.dialects.messages_request import Cache, PostedMessages
 from memtree.dialects.tool_definitions import CHAT_MEMORY_TOOLS, CONTEXT_TOOLS
 from memtree.dialects.translated_messages import raw_items
 from memtree.errors import MemTreeError
@@ -31,7 +31,7 @@ from tests.wire.rule_break import Fields
 # Blocks put into raw messages and taken out: the other bytes stay.
 
 
-MORE = anthropic_message.text_block("more")
+MORE = messages_blocks.text_block("more")
 
 
 def test_more_stands_behind_the_last_result_and_before_all_else():
@@ -39,7 +39,7 @@ def test_more_stands_behind_the_last_result_and_before_all_else():
         b'{"role" : "user","content":[ {"type":"tool_result","tool_use_id":"a"} ,'
         b'{ "type":"image"},{"type":"text","text":"\\u00e9"}], "x":1e2}'
     )
-    made = anthropic_message.with_blocks(raw, [MORE])
+    made = messages_blocks.with_blocks(raw, [MORE])
     assert made == (
         b'{"role" : "user","content":[{"type":"tool_result","tool_use_id":"a"},'
         + MORE
@@ -50,28 +50,28 @@ def test_more_stands_behind_the_last_result_and_before_all_else():
 def test_a_string_becomes_the_list_that_it_stands_for():
     string = b'{"role":"user","content":"say \\u00e9"}'
     listed = b'{"role":"user","content":[{"type":"text","text":"say \\u00e9"}]}'
-    assert anthropic_message.with_blocks(string, [MORE]) == anthropic_message.with_blocks(
+    assert messages_blocks.with_blocks(string, [MORE]) == messages_blocks.with_blocks(
         listed, [MORE]
     )
 
 
 @pytest.mark.parametrize("posted", [b'""', b"null", b"[]"])
 def test_an_empty_content_has_the_block_alone(posted):
-    made = anthropic_message.with_blocks(b'{"role":"user","content":' + posted + b"}", [MORE])
+    made = messages_blocks.with_blocks(b'{"role":"user","content":' + posted + b"}", [MORE])
     assert json.loads(made)["content"] == [{"type": "text", "text": "more"}]
 
 
 def test_blocks_are_left_out_and_nothing_remains_of_nothing():
     raw = b'{"role":"assistant","content":[{"type":"thinking"},{"type":"text", "text":"a"}]}'
-    assert anthropic_message.without_blocks(raw, (0,)) == (
+    assert messages_blocks.without_blocks(raw, (0,)) == (
         b'{"role":"assistant","content":[{"type":"text", "text":"a"}]}'
     )
-    assert anthropic_message.without_blocks(raw, (0, 1)) == b""
+    assert messages_blocks.without_blocks(raw, (0, 1)) == b""
 
 
 def test_several_messages_are_one_with_the_blocks_of_all():
     one = b'{"role":"user","content":[{"type":"tool_result", "tool_use_id":"a"}]}'
-    made = anthropic_message.merged([one, b'{"content":"hi","role":"user"}'])
+    made = messages_blocks.merged([one, b'{"content":"hi","role":"user"}'])
     assert made == (
         b'{"role":"user","content":[{"type":"tool_result", "tool_use_id":"a"},'
         b'{"type":"text","text":"hi"}]}'
@@ -80,14 +80,14 @@ def test_several_messages_are_one_with_the_blocks_of_all():
 
 def test_only_the_marker_goes_from_a_block():
     plain = b'{"type":"text", "text":"a"}'
-    assert anthropic_message.without_marker(plain) is plain
+    assert messages_blocks.without_marker(plain) is plain
     marked = b'{"type":"text","cache_control":{"type":"ephemeral"},"text":"\\u00e9"}'
-    assert anthropic_message.without_marker(marked) == b'{"type":"text","text":"\\u00e9"}'
+    assert messages_blocks.without_marker(marked) == b'{"type":"text","text":"\\u00e9"}'
 
 
 def test_a_key_that_stands_twice_counts_as_the_decoder_reads_it():
     raw = b'{"role":"user","content":"old","content":"new"}'
-    assert json.loads(anthropic_message.with_blocks(raw, [MORE]))["content"][1]["text"] == "new"
+    assert json.loads(messages_blocks.with_blocks(raw, [MORE]))["content"][1]["text"] == "new"
 
 
 # ------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtree.dialects import anthropic_history
+from memtree.dialects import messages_history
 from memtree.dialects.fragment_caches import TranslationCache
 from memtree.dialects.tool_definitions import CONTEXT_TOOLS
 from memtree.history import json_body
@@ -188,7 +188,7 @@ def test_a_round_behind_a_changed_prompt_has_no_thinking(thinking, kept):
     """Models that want thinking at the beginning of a turn do not look at what led to it."""
     body = {"messages": [{"role": "user", "content": "hi"}], "thinking": {"type": thinking}}
     split = json_body.split(json.dumps(body).encode())
-    posted = anthropic_history.read(split, "t", TranslationCache(1))
+    posted = messages_history.read(split, "t", TranslationCache(1))
     _, asked, _ = run(events(message(wire.THINKING, wire.REDACTED, OURS)))
     items = [*asked[0].items, *results(asked[0].calls, ["r"])]
     said, answered = posted.unbound(items)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtree.dialects import anthropic_message
+from memtree.dialects import messages_blocks
 
 SEARCH = {
     "type": "web_search_tool_result",
@@ -72,12 +72,12 @@ SEARCH = {
     ],
 )
 def test_titles_addresses_and_texts_are_told_in_order(content, said):
-    assert anthropic_message.readable_texts({"content": content}) == said
+    assert messages_blocks.readable_texts({"content": content}) == said
 
 
 def test_encrypted_fields_are_only_counted():
-    assert anthropic_message.encrypted_strings(SEARCH) == ["Zm9vYmFy"]
-    assert "Zm9vYmFy" not in anthropic_message.readable_texts(SEARCH)
+    assert messages_blocks.encrypted_strings(SEARCH) == ["Zm9vYmFy"]
+    assert "Zm9vYmFy" not in messages_blocks.readable_texts(SEARCH)
 
 
 def test_the_tools_that_a_result_loads_are_named():
@@ -92,5 +92,5 @@ def test_the_tools_that_a_result_loads_are_named():
             ],
         },
     }
-    assert anthropic_message.loaded_tools(result) == {"WebFetch"}
-    assert anthropic_message.loaded_tools(SEARCH) == frozenset()
+    assert messages_blocks.loaded_tools(result) == {"WebFetch"}
+    assert messages_blocks.loaded_tools(SEARCH) == frozenset()

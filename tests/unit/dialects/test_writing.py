@@ -12,7 +12,7 @@ import pytest
 from memtree.config import Settings
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.answer_state import State
-from memtree.dialects.anthropic_history import fitted as fitted_marker
+from memtree.dialects.messages_history import fitted as fitted_marker
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.history import json_body
 from memtree.history.conversation_beginning import NONE, Preamble

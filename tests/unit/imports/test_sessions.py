@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from memtree.dialects.anthropic_history import read as read_request
-from memtree.dialects.anthropic_request import Cache
+from memtree.dialects.messages_history import read as read_request
+from memtree.dialects.messages_request import Cache
 from memtree.dialects.responses_history import read as codex_read_request
 from memtree.dialects.responses_items import ItemCache
 from memtree.errors import BadRequest

@@ -12,8 +12,8 @@ import pytest
 from memtree.context.answer import Answer, KeptMessage, MemoryText
 from memtree.context.answer_state import State
 from memtree.dialects import (
-    anthropic_history,
-    anthropic_message,
+    messages_blocks,
+    messages_history,
     responses_conversation,
     responses_history,
 )
@@ -130,7 +130,7 @@ def _longer(text: str) -> tuple[bytes, ...]:
 
 
 def _message(raw: bytes) -> object:
-    return anthropic_message.read(raw, "messages[0]")
+    return messages_blocks.read(raw, "messages[0]")
 
 
 def _messages(*messages: Mapping[str, object]) -> bytes:
@@ -139,7 +139,7 @@ def _messages(*messages: Mapping[str, object]) -> bytes:
 
 def _folded(raw: bytes) -> object:
     """Read, and all of it written behind a memory message that carries every first block."""
-    found = anthropic_history.read(json_body.split(raw), "t", TranslationCache(1))
+    found = messages_history.read(json_body.split(raw), "t", TranslationCache(1))
     size = len(found.messages)
     parts = tuple((0, at) for at in range(len(found.messages[0].parts)))
     kept = [KeptMessage(at, "recalled" * (at % 9 == 0)) for at in range(1, size)]
@@ -222,10 +222,10 @@ TEXTS = {
     ),
     "results of a provider": Subject(_message, _search),
     "texts of a result": Subject(
-        anthropic_message.readable_texts, lambda text: {"content": [{"text": one} for one in text]}
+        messages_blocks.readable_texts, lambda text: {"content": [{"text": one} for one in text]}
     ),
     "blocks before a message's own": Subject(
-        lambda raw: anthropic_message.with_blocks(raw, [b"{}"]), hostile.message("user")
+        lambda raw: messages_blocks.with_blocks(raw, [b"{}"]), hostile.message("user")
     ),
     "many results": Subject(_folded, _answered_late),
     "messages of thinking alone": Subject(_folded, _thoughts),

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memtree.dialects import anthropic_history, responses_history
+from memtree.dialects import messages_history, responses_history
 from memtree.dialects.fragment_caches import TranslationCache
 from memtree.dialects.responses_items import ItemCache
 from memtree.errors import MemTreeError
@@ -354,7 +354,7 @@ def of_chat(body: Body) -> object:
 
 
 def of_messages(body: Body) -> object:
-    found = anthropic_history.read(posted(body), "t", TranslationCache(1))
+    found = messages_history.read(posted(body), "t", TranslationCache(1))
     return remembered(read("t", found.messages, hostile.VOLATILE))
 
 

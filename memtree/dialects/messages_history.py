@@ -32,9 +32,10 @@ from typing import Any, NamedTuple
 
 from memtree.context.answer import Answer, AnswerItem, KeptMessage, MemoryText
 from memtree.context.answer_state import Reason
-from memtree.dialects import anthropic_message, anthropic_request
-from memtree.dialects.anthropic_message import without_thinking
-from memtree.dialects.anthropic_request import (
+from memtree.dialects import messages_blocks, messages_request
+from memtree.dialects.fragment_caches import tools_tokens
+from memtree.dialects.messages_blocks import without_thinking
+from memtree.dialects.messages_request import (
     CLOSED,
     THINKING,
     USER,
@@ -44,7 +45,6 @@ from memtree.dialects.anthropic_request import (
     PostedMessages,
     PostedRequest,
 )
-from memtree.dialects.fragment_caches import tools_tokens
 from memtree.dialects.openai_chat import PlacedMemories
 from memtree.dialects.translated_messages import RawItems, TranslatedMessages, raw_items
 from memtree.errors import BadRequest
@@ -118,7 +118,7 @@ def read_items(
     system = _system(body)
     tools = body.fragment("tools") or b""
     thinking = body.value("thinking")
-    translated = anthropic_request.extended(
+    translated = messages_request.extended(
         beginning.known.translated, beginning.length, raws, posted
     )
     request = PostedRequest(
@@ -260,7 +260,7 @@ def _in_place(
     place = request.translated.newest_words() if memories is not None else None
     array = b""
     if memories is not None and place is not None:
-        raw = anthropic_message.with_blocks(request.raws[place], [_memory_block(memories)])
+        raw = messages_blocks.with_blocks(request.raws[place], [_memory_block(memories)])
         array = request.raws.with_item(place, raw)
     if more:
         array = json_body.extended(array or request.raws.array(), more)
@@ -268,7 +268,7 @@ def _in_place(
 
 
 def _memory_block(memories: PlacedMemories) -> bytes:
-    return anthropic_message.text_block(memory_lines.block(memories.lines) + SEAM)
+    return messages_blocks.text_block(memory_lines.block(memories.lines) + SEAM)
 
 
 def _thought_elsewhere(request: PostedRequest) -> int:
@@ -323,7 +323,7 @@ class _Outgoing:
         if memory is not None:
             self.sent.insert(0, self._memory(memory))
         elif self.folds and not _begins_with_user(self.sent):
-            self.sent.insert(0, _Sent("user", anthropic_message.user_message([_NOT_SHOWN])))
+            self.sent.insert(0, _Sent("user", messages_blocks.user_message([_NOT_SHOWN])))
         return _arranged(self.sent)
 
     def _blocks(self, items: Sequence[AnswerItem]) -> dict[int, list[bytes]]:
@@ -335,7 +335,7 @@ class _Outgoing:
             if isinstance(item, KeptMessage) and item.block and not item.behind:
                 place = self.request.place(item.index)
                 if place >= 0 and translated.marks[place] & (USER | CLOSED) == USER:
-                    blocks.setdefault(place, []).append(anthropic_message.text_block(item.block))
+                    blocks.setdefault(place, []).append(messages_blocks.text_block(item.block))
         if self.memories is not None and (newest := translated.newest_words()) is not None:
             blocks.setdefault(newest, []).append(_memory_block(self.memories))
         return blocks
@@ -355,11 +355,11 @@ class _Outgoing:
         places.add(place)
         message, raw = self.request.posted[place], self.request.raws[place]
         if message.thinking and canonical < self.limit:
-            raw = anthropic_message.without_blocks(raw, message.thinking)
+            raw = messages_blocks.without_blocks(raw, message.thinking)
         if place in blocks:
-            raw = anthropic_message.with_blocks(raw, blocks[place])
+            raw = messages_blocks.with_blocks(raw, blocks[place])
         if place in behind:
-            raw = anthropic_message.with_text_in_result(raw, behind[place])
+            raw = messages_blocks.with_text_in_result(raw, behind[place])
         if raw:
             self.sent.append(_Sent(message.role, raw, place, place + 1))
 
@@ -388,26 +388,24 @@ class _Outgoing:
         """Return the memory message: the client's own context, then the memory text."""
         behind = [message.raw for message in self.sent]
         marker = fitted(memory.cache_marker, self.request.before, behind, self.request.top)
-        text = anthropic_message.text_block(memory.text, marker)
-        return _Sent(
-            "user", anthropic_message.user_message([*self._context(memory.preamble), text])
-        )
+        text = messages_blocks.text_block(memory.text, marker)
+        return _Sent("user", messages_blocks.user_message([*self._context(memory.preamble), text]))
 
     def _context(self, preamble: Preamble) -> list[bytes]:
         """Return the client's own context, block by block, without its cache"""
-        context_blocks = [anthropic_message.text_block(preamble.text)] if preamble.text else []
+        context_blocks = [messages_blocks.text_block(preamble.text)] if preamble.text else []
         posted: dict[int, list[bytes]] = {}
         for canonical, at in preamble.parts:
             part = self.request.part(canonical)
             if part.place not in posted:
-                posted[part.place] = anthropic_message.blocks_of(self.request.raws[part.place])
+                posted[part.place] = messages_blocks.blocks_of(self.request.raws[part.place])
             block = part.blocks[at] if at < len(part.blocks) else at
             if block < len(posted[part.place]):
-                context_blocks.append(anthropic_message.without_marker(posted[part.place][block]))
+                context_blocks.append(messages_blocks.without_marker(posted[part.place][block]))
         return context_blocks
 
 
-_NOT_SHOWN = anthropic_message.text_block("[Earlier messages of this conversation are not shown.]")
+_NOT_SHOWN = messages_blocks.text_block("[Earlier messages of this conversation are not shown.]")
 
 
 def _kept_from(sent: Sequence[_Sent]) -> int:
@@ -455,7 +453,7 @@ def _run(run: Sequence[_Sent]) -> list[_Sent]:
 def _one_of(users: Sequence[_Sent]) -> _Sent:
     if len(users) == 1:
         return users[0]
-    raw = anthropic_message.merged([message.raw for message in users])
+    raw = messages_blocks.merged([message.raw for message in users])
     return _Sent("user", raw, users[0].first, users[-1].end)
 
 

@@ -7,9 +7,9 @@ import dataclasses
 import msgspec
 import pytest
 
-from memtree.dialects import anthropic_history, anthropic_message, anthropic_request
-from memtree.dialects.anthropic_history import MessagesHistory
-from memtree.dialects.anthropic_request import ASIDE, JOINED, Cache, KnownRequests, TranslatedList
+from memtree.dialects import messages_blocks, messages_history, messages_request
+from memtree.dialects.messages_history import MessagesHistory
+from memtree.dialects.messages_request import ASIDE, JOINED, Cache, KnownRequests, TranslatedList
 from memtree.dialects.translated_messages import RawItems, raw_items
 from memtree.errors import BadRequest
 from memtree.history import json_body
@@ -35,7 +35,7 @@ from tests.wire.messages.messages_shorthand import (
 
 def canonical(message: dict) -> list[dict]:
     raw = msgspec.json.encode(message)
-    read = anthropic_message.read(raw, "messages[0]")
+    read = messages_blocks.read(raw, "messages[0]")
     return [msgspec.json.decode(one.raw or raw) for one in read.messages]
 
 
@@ -43,13 +43,13 @@ def digests(*messages: dict) -> list[bytes]:
     return [digest(Message.of(one), Volatile()) for one in messages]
 
 
-def read(message: dict) -> anthropic_message.PostedMessage:
-    return anthropic_message.read(msgspec.json.encode(message), "messages[0]")
+def read(message: dict) -> messages_blocks.PostedMessage:
+    return messages_blocks.read(msgspec.json.encode(message), "messages[0]")
 
 
 def test_words_of_the_user_are_the_posted_bytes():
-    assert read(user("hello")).messages == (anthropic_message.CanonicalMessage(),)
-    assert read(user([text("a"), text("b")])).messages == (anthropic_message.CanonicalMessage(),)
+    assert read(user("hello")).messages == (messages_blocks.CanonicalMessage(),)
+    assert read(user([text("a"), text("b")])).messages == (messages_blocks.CanonicalMessage(),)
     assert canonical({**user("hello"), "name": "x"}) == [user("hello")]
 
 
@@ -93,7 +93,7 @@ def test_input_that_names_a_key_twice_is_not_read_as_if_it_did_not():
         b'{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"n",'
         b'"input":{"k":1,"k":2}}]}'
     )
-    made = anthropic_message.read(raw, "messages[0]").messages[0].raw
+    made = messages_blocks.read(raw, "messages[0]").messages[0].raw
     assert msgspec.json.decode(made)["tool_calls"][0]["function"]["arguments"] == '{"k":1,"k":2}'
 
 
@@ -212,7 +212,7 @@ def test_a_compaction_block_is_noticed():
 def test_of_two_contents_the_last_one_counts(first):
     call = called("toolu_1", "Read", {"b": 1, "a": 2})
     sent = b'"content":' + first + b',"content":[' + msgspec.json.encode(call) + b"]"
-    known = anthropic_message.read(b'{"role":"assistant",' + sent + b"}", "messages[0]")
+    known = messages_blocks.read(b'{"role":"assistant",' + sent + b"}", "messages[0]")
     assert known.messages == read(assistant(call)).messages
 
 
@@ -241,7 +241,7 @@ def test_of_two_contents_the_last_one_counts(first):
 )
 def test_what_some_server_accepts_is_read(message, role, texts):
     raw = encode(message)
-    made = anthropic_message.read(raw, "messages[0]")
+    made = messages_blocks.read(raw, "messages[0]")
     assert made.role == role
     assert [Message(one.raw or raw).text for one in made.messages] == texts
 
@@ -256,7 +256,7 @@ def test_what_some_server_accepts_is_read(message, role, texts):
 )
 def test_what_is_no_sound_json_is_refused(raw):
     with pytest.raises(BadRequest):
-        anthropic_message.read(raw, "messages[0]")
+        messages_blocks.read(raw, "messages[0]")
 
 
 @pytest.mark.parametrize("content", [None, "", []])
@@ -285,7 +285,7 @@ class Client:
         assert raws is not None
         raws = dataclasses.replace(raws, earlier=EarlierList(self.number, common))
         self.number = raws.number
-        return anthropic_history.read_items(body, raws, tenant, self.cache, self.known)
+        return messages_history.read_items(body, raws, tenant, self.cache, self.known)
 
 
 def test_a_longer_history_begins_with_the_one_before():
@@ -362,16 +362,16 @@ class Posted:
         self.raws: RawItems = raws
         self.looked: list[int] = []
 
-    def __getitem__(self, place: int) -> anthropic_message.PostedMessage:
+    def __getitem__(self, place: int) -> messages_blocks.PostedMessage:
         self.looked.append(place)
-        return anthropic_message.read(self.raws[place], f"messages[{place}]")
+        return messages_blocks.read(self.raws[place], f"messages[{place}]")
 
 
 def translated(
-    talk: list[dict], known: TranslatedList = anthropic_request.NOTHING, start: int = 0
+    talk: list[dict], known: TranslatedList = messages_request.NOTHING, start: int = 0
 ) -> tuple[TranslatedList, list[int]]:
     posted = Posted(talk)
-    made = anthropic_request.extended(known, start, posted.raws, posted)
+    made = messages_request.extended(known, start, posted.raws, posted)
     return made, posted.looked
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from memtree.dialects import anthropic_message
-from memtree.dialects.anthropic_message import PostedMessage, carried
+from memtree.dialects import messages_blocks
 from memtree.dialects.fragment_caches import KnownTranslations, TranslationCache
+from memtree.dialects.messages_blocks import PostedMessage, carried
 from memtree.dialects.translated_messages import RawItems, TranslatedMessages
 from memtree.history.message import Message
 from memtree.history.message_list import EarlierList
@@ -193,7 +193,7 @@ class PostedMessages:
             raw = self.raws[place]
             message = self._cache.get(self._tenant, raw)
             if message is None:
-                message = anthropic_message.read(raw, f"messages[{place}]")
+                message = messages_blocks.read(raw, f"messages[{place}]")
                 self._cache.put(self._tenant, raw, message, message.size, self._since)
             self._found[place] = message
         return message
