@@ -96,7 +96,7 @@ def open_memory_services(
         settings, memories, book, clock, users.effective, new_memory_id,
         infos=infos, tallies=tallies,
     )  # fmt: skip
-    schemas = SchemaBook(memories, book.clock, strict=settings.strict_schemas)
+    schemas = SchemaBook(memories, now, strict=settings.strict_schemas)
     parts = ImportParts(
         memories,
         schemas,
@@ -110,31 +110,31 @@ def open_memory_services(
         most_lines=settings.import_lines,
     )
     planner = ExtractionPlanner(
-        memories, schemas, book.saving, book.clock, new_memory_id, settings.max_text_chars
+        memories, schemas, book.saving, now, new_memory_id, settings.max_text_chars
     )
     curation, agent_curation = MemoryCuration(memories, book), AgentCuration(memories, book)
     return MemoryServices(
-        book,
-        users,
-        curation,
-        DocumentBook(book, memories, memories, clock, new_memory_id, passages),
-        extracting,
-        MemoryTransfer(parts),
-        GrantBook(memories, book.clock),
-        schemas,
-        AgentSearch(
-            memories, book.searching, now=book.clock.now, patience=settings.embedding_seconds
+        book=book,
+        users=users,
+        curation=curation,
+        documents=DocumentBook(book, memories, memories, clock, new_memory_id, passages),
+        extracting=extracting,
+        transfer=MemoryTransfer(parts),
+        grants=GrantBook(memories, now),
+        schemas=schemas,
+        agent_search=AgentSearch(
+            memories, book.searching, now=now.now, patience=settings.embedding_seconds
         ),
-        AgentBook(memories, memories, book, schemas, new_memory_id, secrets=parts.allow_secrets),
-        AgentExtraction(
-            planner,
-            most=settings.max_memories,
-            most_chars=settings.extraction_chars,
+        agents=AgentBook(
+            memories, memories, book, schemas, new_memory_id, secrets=parts.allow_secrets
         ),
-        agent_curation,
-        WholeUser(curation, agent_curation, users),
-        memories,
-        open_answers(settings, tallies, clock),
+        agent_extraction=AgentExtraction(
+            planner, most=settings.max_memories, most_chars=settings.extraction_chars
+        ),
+        agent_curation=agent_curation,
+        whole_user=WholeUser(curation, agent_curation, users),
+        objects=memories,
+        answers=open_answers(settings, tallies, clock),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from memtree.memories.memory import SNAPSHOT, Memory
-from memtree.memories.memory_store import MemoryFilter, MemoryStore
+from memtree.memories.memory_store import MemoryFilter, MemoryReading
 from memtree.memories.scope import Scope
 from memtree.memories.search.scope_search import MemorySearch
 from memtree.text.normal_form import canonical, text_hash
@@ -38,7 +38,7 @@ class DeletionTrace(NamedTuple):
 class DeletionCheck:
     """Looks for what a deletion left. `patience`: seconds that a search waits for the embedder."""
 
-    def __init__(self, store: MemoryStore, search: MemorySearch, patience: float) -> None:
+    def __init__(self, store: MemoryReading, search: MemorySearch, patience: float) -> None:
         self._store, self._search, self._patience = store, search, patience
 
     async def trace(

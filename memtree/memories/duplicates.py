@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.memories.memory import Memory, NewMemory, PossibleUpdate, Tombstone
-from memtree.memories.memory_store import MemoryFilter, MemoryStore
+from memtree.memories.memory_store import MemoryFilter, MemoryReading
 from memtree.memories.memory_topics import outranks
 from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
@@ -90,7 +90,7 @@ def possible_updates(near: Sequence[NearMemory]) -> list[PossibleUpdate]:
 
 
 class DuplicateCheck:
-    def __init__(self, store: MemoryStore, search: MemorySearch) -> None:
+    def __init__(self, store: MemoryReading, search: MemorySearch) -> None:
         self._store, self._search = store, search
 
     async def near(self, scope: Scope, text: str, vector: Vector | None) -> tuple[NearMemory, ...]:

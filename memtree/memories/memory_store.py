@@ -1,7 +1,8 @@
 """Define the ports of a store of memories, and the values that they take and give.
 
-Every method of `MemoryStore` is about one scope, which it requires: no default, and no value that
-means all. "Live" is what `Memory.live` says at the store's own clock.
+`MemoryReading`, `MemoryWriting` and `MemoryIndexing` are for parts that do no more than that;
+`MemoryStore` is all three. Every method of them is about one scope, which it requires: no default,
+and no value that means all. "Live" is what `Memory.live` says at the store's own clock.
 
 Every write of memories raises the scope's change counter by one and stamps it on the rows that it
 changes. So whoever knows the scope as of one count reads only what changed since: an index, a
@@ -139,8 +140,80 @@ class ShownMemory(NamedTuple):
     hit: float
 
 
-class MemoryStore(Protocol):
-    # -- one by one ---------------------------------------------------------------------------
+class MemoryReading(Protocol):
+    """Reads memories: as they are, as they were, and what changed."""
+
+    async def get(
+        self,
+        scope: Scope,
+        refs: Sequence[MemoryRef],
+        *,
+        over: bool = False,
+        deleted: bool = False,
+    ) -> list[Memory]:
+        """Return those live memories, in the order asked for; what is not there is left out, and a
+        duplicate's id answers with the one that counts. `over`: expired and superseded ones as
+        well. `deleted`: all that are stored, as they are."""
+        ...
+
+    async def page(
+        self,
+        scope: Scope,
+        wanted: MemoryFilter = ANY,
+        *,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> MemoryPage:
+        """Return a page of memories with a number below `before`, newest first."""
+        ...
+
+    async def versions(
+        self, scope: Scope, wanted: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], Memory]:
+        """Return the memories as of these (id, version), out of the history where they changed
+        since; expired and superseded ones too, deleted ones never."""
+        ...
+
+    async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
+        """Return all versions of a memory that is not deleted, newest first."""
+        ...
+
+    async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
+        """Return, by id of a memory, the ids of its duplicates, oldest first; memories without any
+        are left out."""
+        ...
+
+    async def deletable(
+        self, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool = False
+    ) -> list[str]:
+        """Return the ids that `delete`, or for a filter `delete_matching`, would return."""
+        ...
+
+    async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
+        """Return the tombstones, newest first."""
+        ...
+
+    async def records(self, scope: Scope, after: int = 0, limit: int = 500) -> list[MemoryRecord]:
+        """Return all memories with a number above `after`, by number: superseded and expired ones
+        too, duplicates too, deleted ones never. A forgotten one is a tombstone alone
+        (`tombstones`)."""
+        ...
+
+    async def state(self, scope: Scope) -> ScopeState: ...
+
+    async def changes(self, scope: Scope, after: int, limit: int = 1_000) -> list[ChangeEvent]:
+        """Return what changed after that count, in order; of each memory only its last change.
+        Getting a vector is no change here. What one write changed is given whole, so they may be
+        more than `limit`."""
+        ...
+
+    async def shown(self, scope: Scope, conversation: str) -> list[ShownMemory]:
+        """Return what a conversation was shown, by number of the memory; gone ones are left out."""
+        ...
+
+
+class MemoryWriting(Protocol):
+    """Adds, changes, replaces and deletes memories."""
 
     async def add(
         self,
@@ -175,28 +248,21 @@ class MemoryStore(Protocol):
         `MemoryLimit` where the tenant had more than `most` afterwards; then nothing changes."""
         ...
 
-    async def get(
+    async def restore(
         self,
         scope: Scope,
-        refs: Sequence[MemoryRef],
+        records: Sequence[MemoryRecord],
+        tombstones: Sequence[Tombstone] = (),
         *,
-        over: bool = False,
-        deleted: bool = False,
+        most: int = 0,
     ) -> list[Memory]:
-        """Return those live memories, in the order asked for; what is not there is left out, and a
-        duplicate's id answers with the one that counts. `over`: expired and superseded ones as
-        well. `deleted`: all that are stored, as they are."""
-        ...
+        """Keep records under their own ids, with new numbers, their times, links and histories, and
+        tombstones of forgotten memories, under new numbers as well: all or none. `Conflict` where
+        an id is taken, `BadRequest` where the versions of a record are not 1 to its own.
 
-    async def page(
-        self,
-        scope: Scope,
-        wanted: MemoryFilter = ANY,
-        *,
-        before: int | None = None,
-        limit: int = 100,
-    ) -> MemoryPage:
-        """Return a page of memories with a number below `before`, newest first."""
+        A link to what is neither stored nor among the records is dropped, but for `superseded_by`:
+        what took its place may follow. Messages that they were extracted from are done here, too.
+        `most`: as with `add`, of those that are live."""
         ...
 
     async def change(
@@ -240,11 +306,6 @@ class MemoryStore(Protocol):
         before."""
         ...
 
-    async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
-        """Return, by id of a memory, the ids of its duplicates, oldest first; memories without any
-        are left out."""
-        ...
-
     async def mark_duplicate(self, scope: Scope, id_: str, of: str) -> bool:
         """Let `of` count in the place of `id_`, where both are live still."""
         ...
@@ -278,69 +339,21 @@ class MemoryStore(Protocol):
         superseded is deleted as well where the filter says so."""
         ...
 
-    async def deletable(
-        self, scope: Scope, wanted: Sequence[MemoryRef] | MemoryFilter, *, purge: bool = False
-    ) -> list[str]:
-        """Return the ids that `delete`, or for a filter `delete_matching`, would return."""
-        ...
-
     async def undelete(self, scope: Scope, refs: Sequence[MemoryRef]) -> list[Memory]:
         """Make soft-deleted memories live again, without their tombstones, and return them. What
         expired meanwhile stays deleted, and so does what was superseded by a deleted memory: it
         comes back with that one."""
         ...
 
-    async def versions(
-        self, scope: Scope, wanted: Sequence[tuple[str, int]]
-    ) -> dict[tuple[str, int], Memory]:
-        """Return the memories as of these (id, version), out of the history where they changed
-        since; expired and superseded ones too, deleted ones never."""
+    async def put_shown(
+        self, scope: Scope, conversation: str, shown: Sequence[ShownMemory], expires: float
+    ) -> None:
+        """Replace what a conversation was shown; forgotten after `expires` (unix seconds)."""
         ...
 
-    async def history(self, scope: Scope, ref: MemoryRef) -> list[Memory]:
-        """Return all versions of a memory that is not deleted, newest first."""
-        ...
 
-    async def tombstones(self, scope: Scope, limit: int = 1_000) -> list[Tombstone]:
-        """Return the tombstones, newest first."""
-        ...
-
-    # -- coming and going ---------------------------------------------------------------------
-
-    async def records(self, scope: Scope, after: int = 0, limit: int = 500) -> list[MemoryRecord]:
-        """Return all memories with a number above `after`, by number: superseded and expired ones
-        too, duplicates too, deleted ones never. A forgotten one is a tombstone alone
-        (`tombstones`)."""
-        ...
-
-    async def restore(
-        self,
-        scope: Scope,
-        records: Sequence[MemoryRecord],
-        tombstones: Sequence[Tombstone] = (),
-        *,
-        most: int = 0,
-    ) -> list[Memory]:
-        """Keep records under their own ids, with new numbers, their times, links and histories, and
-        tombstones of forgotten memories, under new numbers as well: all or none. `Conflict` where
-        an id is taken, `BadRequest` where the versions of a record are not 1 to its own.
-
-        A link to what is neither stored nor among the records is dropped, but for `superseded_by`:
-        what took its place may follow. Messages that they were extracted from are done here, too.
-        `most`: as with `add`, of those that are live."""
-        ...
-
-    # -- changes ------------------------------------------------------------------------------
-
-    async def state(self, scope: Scope) -> ScopeState: ...
-
-    async def changes(self, scope: Scope, after: int, limit: int = 1_000) -> list[ChangeEvent]:
-        """Return what changed after that count, in order; of each memory only its last change.
-        Getting a vector is no change here. What one write changed is given whole, so they may be
-        more than `limit`."""
-        ...
-
-    # -- search -------------------------------------------------------------------------------
+class MemoryIndexing(Protocol):
+    """Reads and keeps what a search ranks by: rows with vectors, and segments of packed ones."""
 
     async def search_rows(self, scope: Scope, recipe: str, after: int) -> SearchRows:
         """Return the rows that changed after that count (0: all), with their vectors under
@@ -372,17 +385,9 @@ class MemoryStore(Protocol):
         """Keep the newer of two segments; one made before the last purge is not kept."""
         ...
 
-    # -- injection ----------------------------------------------------------------------------
 
-    async def shown(self, scope: Scope, conversation: str) -> list[ShownMemory]:
-        """Return what a conversation was shown, by number of the memory; gone ones are left out."""
-        ...
-
-    async def put_shown(
-        self, scope: Scope, conversation: str, shown: Sequence[ShownMemory], expires: float
-    ) -> None:
-        """Replace what a conversation was shown; forgotten after `expires` (unix seconds)."""
-        ...
+class MemoryStore(MemoryReading, MemoryWriting, MemoryIndexing, Protocol):
+    """All that is done with the memories of one scope."""
 
 
 class MemoryMaintenance(Protocol):
@@ -412,7 +417,7 @@ class MemoryMaintenance(Protocol):
 
 
 async def all_pages(
-    store: MemoryStore, scope: Scope, wanted: MemoryFilter = ANY, before: int | None = None
+    store: MemoryReading, scope: Scope, wanted: MemoryFilter = ANY, before: int | None = None
 ) -> AsyncIterator[Sequence[Memory]]:
     """Yield all live memories that a filter lets through, page by page, newest first."""
     while True:

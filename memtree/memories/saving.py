@@ -27,7 +27,13 @@ from memtree.clock import Clock
 from memtree.errors import EmbedderUnavailable, MemTreeError
 from memtree.memories.duplicates import DuplicateCheck, NearMemory, possible_updates, same_in
 from memtree.memories.memory import Memory, Tombstone
-from memtree.memories.memory_store import MemoryMaintenance, MemoryStore, ScopeState
+from memtree.memories.memory_store import (
+    MemoryIndexing,
+    MemoryMaintenance,
+    MemoryReading,
+    MemoryStore,
+    ScopeState,
+)
 from memtree.memories.relation.relation import Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.query import PATIENCE
@@ -53,7 +59,7 @@ class ScopeWaiters:
 
 
 class ScopeWatch:
-    def __init__(self, store: MemoryStore, clock: Clock, poll: float = POLL_SECONDS) -> None:
+    def __init__(self, store: MemoryReading, clock: Clock, poll: float = POLL_SECONDS) -> None:
         self._store, self._clock, self._poll = store, clock, poll
         self._waiters: dict[Scope, ScopeWaiters] = {}
 
@@ -119,7 +125,7 @@ class PendingVectors:
 
     def __init__(
         self,
-        store: MemoryStore,
+        store: MemoryIndexing,
         maintenance: MemoryMaintenance,
         embedder: Embedder,
         settle: Settle,

@@ -39,6 +39,7 @@ from memtree.errors import EmbedderUnavailable, MemTreeError
 from memtree.memories.memory_store import (
     ANY,
     MemoryFilter,
+    MemoryIndexing,
     MemoryStore,
     ScopeState,
     SearchRows,
@@ -190,7 +191,7 @@ LARGEST_SEGMENT = 512 << 20  # bytes; a database takes no more than twice this i
 class IndexLoader:
     """`cache_bytes`: of all indexes that are kept; `cache` also keeps those of several scopes."""
 
-    def __init__(self, store: MemoryStore, cache_bytes: int) -> None:
+    def __init__(self, store: MemoryIndexing, cache_bytes: int) -> None:
         self._store = store
         self.cache = IndexCache(cache_bytes)
         self._locks: WeakValueDictionary[tuple[Scope, str], asyncio.Lock] = WeakValueDictionary()
