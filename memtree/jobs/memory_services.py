@@ -5,19 +5,13 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-from memtree.agents.agent_book import AgentBook, AgentCuration
-from memtree.agents.agent_extraction import AgentExtraction
-from memtree.agents.agent_search import AgentSearch
-from memtree.agents.extraction_plan import ExtractionPlanner
-from memtree.agents.grant_book import GrantBook
-from memtree.agents.schema_book import SchemaBook
 from memtree.agents.whole_user import WholeUser
 from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.history.chat_history import MessageInfoCache
+from memtree.jobs.agent_services import AgentServices, open_agent_services
 from memtree.jobs.conversation_extraction import ExtractionParts, open_extraction
 from memtree.jobs.extraction_queue import PATIENCE, ExtractionQueue
-from memtree.jobs.memory_answers import MemoryAnswers, open_answers
 from memtree.memories.book import MemoryBook, MemoryRules
 from memtree.memories.document_book import DocumentBook
 from memtree.memories.memory_curation import MemoryCuration
@@ -38,9 +32,7 @@ class MemoryServices:
     nothing runs in the background before. `users`: groups, settings and plans; `curation`: the
     past, merging, deleting many. `documents`: of namespaces, for `use_rag`. `extracting`:
     extraction of memories from conversations. `transfer`: export and import of memories as files.
-    `schemas`: of structured memories. `agents`: the structured memories themselves;
-    `agent_curation`: deletes memories of several agents. `whole_user`: all of one user. `objects`:
-    which tenant created which object at the provider."""
+    `whole_user`: all of one user. `objects`: which tenant created which object at the provider."""
 
     book: MemoryBook
     users: UserBook
@@ -48,15 +40,9 @@ class MemoryServices:
     documents: DocumentBook
     extracting: ExtractionParts
     transfer: MemoryTransfer
-    grants: GrantBook
-    schemas: SchemaBook
-    agent_search: AgentSearch
-    agents: AgentBook
-    agent_extraction: AgentExtraction
-    agent_curation: AgentCuration
+    agents: AgentServices
     whole_user: WholeUser
     objects: ProviderObjects
-    answers: MemoryAnswers | None = None
 
     @property
     def extraction(self) -> ExtractionQueue:
@@ -71,8 +57,8 @@ class MemoryServices:
     async def close(self, patience: float = PATIENCE) -> None:
         """Close; background work continues for at most `patience` seconds."""
         await self.extracting.close(patience)
-        if self.answers:
-            await self.answers.close()
+        if self.agents.answers:
+            await self.agents.answers.close()
         await self.book.close()
 
 
@@ -96,10 +82,10 @@ def open_memory_services(
         settings, memories, book, clock, users.effective, new_memory_id,
         infos=infos, tallies=tallies,
     )  # fmt: skip
-    schemas = SchemaBook(memories, now, strict=settings.strict_schemas)
+    agents = open_agent_services(settings, memories, clock, book, new_memory_id, tallies)
     parts = ImportParts(
         memories,
-        schemas,
+        agents.schemas,
         book.saving,
         clock,
         new_memory_id,
@@ -109,10 +95,7 @@ def open_memory_services(
         allow_secrets=settings.agent_secrets == "allow",
         most_lines=settings.import_lines,
     )
-    planner = ExtractionPlanner(
-        memories, schemas, book.saving, now, new_memory_id, settings.max_text_chars
-    )
-    curation, agent_curation = MemoryCuration(memories, book), AgentCuration(memories, book)
+    curation = MemoryCuration(memories, book)
     return MemoryServices(
         book=book,
         users=users,
@@ -120,21 +103,9 @@ def open_memory_services(
         documents=DocumentBook(book, memories, memories, clock, new_memory_id, passages),
         extracting=extracting,
         transfer=MemoryTransfer(parts),
-        grants=GrantBook(memories, now),
-        schemas=schemas,
-        agent_search=AgentSearch(
-            memories, book.searching, now=now.now, patience=settings.embedding_seconds
-        ),
-        agents=AgentBook(
-            memories, memories, book, schemas, new_memory_id, secrets=parts.allow_secrets
-        ),
-        agent_extraction=AgentExtraction(
-            planner, most=settings.max_memories, most_chars=settings.extraction_chars
-        ),
-        agent_curation=agent_curation,
-        whole_user=WholeUser(curation, agent_curation, users),
+        agents=agents,
+        whole_user=WholeUser(curation, agents.curation, users),
         objects=memories,
-        answers=open_answers(settings, tallies, clock),
     )
 
 

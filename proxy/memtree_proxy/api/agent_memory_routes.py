@@ -14,11 +14,10 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from memtree.agents.agent_book import AgentBook, AgentCuration
-from memtree.agents.agent_extraction import AgentExtraction
 from memtree.agents.agent_memory import AgentScopes, LocatedMemory
 from memtree.agents.agent_messages import ConversationReaders
 from memtree.errors import ModelNeeded, NoUpstream, UpstreamFailed, UpstreamRefused, UpstreamTimeout
+from memtree.jobs.agent_services import AgentServices
 from memtree.jobs.spending import AskedModel, CountedModel
 from memtree.memories.scope import Scope
 from memtree.models.chat_reply import (
@@ -156,17 +155,15 @@ class CallerModel:
 class AgentMemoryRoutes:
     def __init__(
         self,
-        book: AgentBook,
-        curation: AgentCuration,
-        extraction: AgentExtraction,
+        services: AgentServices,
         readers: OpenReaders,
         upstreams: Upstreams,
         requests: AgentRequests,
     ) -> None:
         """`readers`: opens those of one conversation. `upstreams`: where the caller's own model
         is asked."""
-        self._book, self._curation = book, curation
-        self._extraction, self._requests = extraction, requests
+        self._book, self._curation = services.book, services.curation
+        self._extraction, self._requests = services.extraction, requests
         self._readers, self._upstreams = readers, upstreams
 
     async def create(self, request: Request) -> Response:
@@ -258,13 +255,9 @@ def _stored(stored: Stored) -> Response:
 
 class AgentBatchRoutes:
     def __init__(
-        self,
-        book: AgentBook,
-        curation: AgentCuration,
-        memories: AgentMemoryRoutes,
-        requests: AgentRequests,
+        self, services: AgentServices, memories: AgentMemoryRoutes, requests: AgentRequests
     ) -> None:
-        self._book, self._curation = book, curation
+        self._book, self._curation = services.book, services.curation
         self._memories, self._requests = memories, requests
 
     @route("POST /memories/batch/create")

@@ -14,8 +14,7 @@ from memtree.agents.agent_search import AgentQuery
 from memtree.agents.grant import OpenedGrants
 from memtree.agents.grant_json import HEADER
 from memtree.errors import Unavailable
-from memtree.jobs.memory_answers import MemoryAnswers
-from memtree.jobs.memory_services import MemoryServices
+from memtree.jobs.agent_services import AgentServices, MemoryAnswers
 from memtree.memories.scope import Scope
 from memtree_proxy.api.memory_requests import MemoryRequests
 from memtree_proxy.http.auth import user_scope
@@ -41,8 +40,8 @@ NO_MODEL = (
 
 
 class AgentSearchRoutes:
-    def __init__(self, services: MemoryServices, requests: MemoryRequests) -> None:
-        self._search, self._grants = services.agent_search, services.grants
+    def __init__(self, services: AgentServices, requests: MemoryRequests) -> None:
+        self._search, self._grants = services.search, services.grants
         self._answers = services.answers
         self._requests = requests
 

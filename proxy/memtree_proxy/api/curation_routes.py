@@ -46,7 +46,7 @@ class CurationRoutes:
         self, services: MemoryServices, requests: MemoryRequests, streams: EventStreams
     ) -> None:
         self._book, self._users = services.book, services.users
-        self._curation, self._agents = services.curation, services.agent_curation
+        self._curation, self._agents = services.curation, services.agents.curation
         self._requests, self._streams = requests, streams
 
     # -- many memories -------------------------------------------------------------------------

@@ -293,7 +293,7 @@ async def remove(options: argparse.Namespace, settings: Settings) -> int:
         if agents is None or agents.single is not None:
             where, named = scope_of(tenant, options), refs(options.ids)
         else:  # every agent or every subject, where a number would match a memory in each scope
-            curation = services.agent_curation
+            curation = services.agents.curation
         if options.dry_run:
             known = (
                 curation.known(where, named) if wanted is None else curation.count(where, wanted)

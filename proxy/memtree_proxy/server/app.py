@@ -152,7 +152,7 @@ def _shared(services: Services) -> _Shared:
         loopback=is_loopback(settings.host),
         operator_key=settings.metrics_key,
         rates=RequestRates(settings.requests_per_minute),
-        wallets=WalletAccess(uses.grants, settings.max_body_bytes),
+        wallets=WalletAccess(uses.agents.grants, settings.max_body_bytes),
         failures=FailedKeys(settings),
         local=services.local,
     )
@@ -260,14 +260,9 @@ def _memories(services: Services, shared: _Shared) -> list[Route]:
     users = UserRequests(gate, settings)
     agent_requests = AgentRequests(gate, settings, uses.book.clock, shared.work)
     agents = AgentMemoryRoutes(
-        uses.agents,
-        uses.agent_curation,
-        uses.agent_extraction,
-        uses.extracting.readers,
-        services.upstreams,
-        agent_requests,
+        uses.agents, uses.extracting.readers, services.upstreams, agent_requests
     )
-    searches = AgentSearchRoutes(uses, plain)
+    searches = AgentSearchRoutes(uses.agents, plain)
     both = MemoryCollection(UserMemoryRoutes(uses, users), users, agents, searches.search)
     return [
         *family(
@@ -276,9 +271,9 @@ def _memories(services: Services, shared: _Shared) -> list[Route]:
             ChatCurationRoutes(uses.curation, gate, settings),
         ),
         *family("/rag", DocumentRoutes(uses.documents, costly)),
-        *family("/schemas", SchemaRoutes(uses.schemas, plain)),
-        *family("/grants", GrantRoutes(uses.grants, plain)),
-        *family("/wallets", WalletRoutes(uses.grants, plain)),
+        *family("/schemas", SchemaRoutes(uses.agents.schemas, plain)),
+        *family("/grants", GrantRoutes(uses.agents.grants, plain)),
+        *family("/wallets", WalletRoutes(uses.agents.grants, plain)),
         *own("/memories", both.memories, "GET", "POST"),
         *own("/memories/search", both.search, "GET"),
         *described(
@@ -286,7 +281,7 @@ def _memories(services: Services, shared: _Shared) -> list[Route]:
             ExtractionRoute(uses, UserRequests(gate, settings, shared.work), settings),
             searches,
             CurationRoutes(uses, plain, streams),
-            AgentBatchRoutes(uses.agents, uses.agent_curation, agents, agent_requests),
+            AgentBatchRoutes(uses.agents, agents, agent_requests),
             SettingsRoutes(uses.users, users),
             WholeUserRoutes(uses, users),
             GroupRoutes(uses.users, users),

@@ -40,15 +40,15 @@ async def read(store: Opened, *texts: str, **more: Any) -> Any:
     from memtree.jobs.runtime import SystemClock
 
     services = open_memory_services(Settings(), open_memories(store), SystemClock(), None)
-    await services.schemas.put("t", "UserProfile", {"properties": FIELDS}, ["kind"])
+    await services.agents.schemas.put("t", "UserProfile", {"properties": FIELDS}, ["kind"])
     document = {"properties": {"title": {"type": "string"}}, "required": ["title"]}
-    await services.schemas.put("t", "Task", document)
+    await services.agents.schemas.put("t", "Task", document)
     messages = []
     for text in texts:
         id_, mark, rest = text.partition(": ")
         messages.append(AgentMessage("user", rest, id_) if mark else AgentMessage("user", text))
     readers, _ = services.extracting.readers(SpokenModel())
-    report = await services.agent_extraction.extract(ME, messages, readers, **more)
+    report = await services.agents.extraction.extract(ME, messages, readers, **more)
     await services.close()
     return report
 

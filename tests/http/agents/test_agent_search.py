@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtree.jobs import memory_answers
+from memtree.jobs import agent_services
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
 from tests.fakes import HashingEmbedder
@@ -238,7 +238,7 @@ async def test_without_a_model_answers_say_what_is_missing(served):
 
 async def test_a_model_answers_from_what_is_found(monkeypatch):
     model = AnsweringModel(json.dumps({"answer": "On Linden Street.", "sources": [1]}))
-    monkeypatch.setattr(memory_answers, "open_endpoint", lambda *_: model)
+    monkeypatch.setattr(agent_services, "open_endpoint", lambda *_: model)
     configured: dict[str, Any] = {"summary_model": "m", "summary_base_url": "http://127.0.0.1:1/v1"}
     configured |= {"memories_extraction": "rules", "tallies": RamStore()}
     async with users(HashingEmbedder(), **configured) as served:

@@ -9,7 +9,7 @@ import pytest
 
 from memtree.agents.grant import Chain, SignedGrant
 from memtree.agents.grant_json import header_of
-from memtree.jobs import memory_answers
+from memtree.jobs import agent_services
 from memtree.memories.memory import MemoryChange
 from memtree.memories.scope import Scope
 from memtree.stores import RamStore
@@ -171,7 +171,7 @@ async def test_nothing_of_a_grant_is_logged(sharing: Sharing, caplog: pytest.Log
 
 async def test_a_model_is_told_what_others_wrote(monkeypatch: pytest.MonkeyPatch):
     model = AnsweringModel(json.dumps({"answer": "On Linden Street.", "sources": [1]}))
-    monkeypatch.setattr(memory_answers, "open_endpoint", lambda *_: model)
+    monkeypatch.setattr(agent_services, "open_endpoint", lambda *_: model)
     configured: dict[str, Any] = {"summary_model": "m", "summary_base_url": "http://127.0.0.1:1/v1"}
     configured |= {"memories_extraction": "rules", "tallies": RamStore()}
     async with users(HashingEmbedder(), **configured) as served:

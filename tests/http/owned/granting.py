@@ -65,8 +65,9 @@ async def granting(
     clock = FixedClock()
     built = services(None, keys=keys, **changes)
     book = GrantBook(store or open_memories(RamStore()), clock)
+    granted = dataclasses.replace(built.memory_services.agents, grants=book)
     built = dataclasses.replace(
-        built, memory_services=dataclasses.replace(built.memory_services, grants=book)
+        built, memory_services=dataclasses.replace(built.memory_services, agents=granted)
     )
     transport = httpx.ASGITransport(create_app(built))
     async with httpx.AsyncClient(transport=transport, base_url="http://edge") as client:

@@ -13,7 +13,7 @@ from memtree.agents.grounded_answers import UNKNOWN
 from memtree.clock import day_of
 from memtree.config import Settings
 from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
-from memtree.jobs.memory_answers import MemoryAnswers, open_answers
+from memtree.jobs.agent_services import MemoryAnswers, open_answers
 from memtree.jobs.model_readers import ModelReader
 from memtree.jobs.spending import TOKENS, DailyLimits, MeteredModel, Spending
 from memtree.jobs.summary_calls import CallOutcome

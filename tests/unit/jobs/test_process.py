@@ -123,7 +123,7 @@ async def degraded(settings: Settings) -> list[tuple[str, ...]]:
     found = [
         saved.degraded,
         (await services.book.search(scope, "which port?")).degraded,
-        (await services.agent_search.search(agents)).degraded,
+        (await services.agents.search.search(agents)).degraded,
         (await services.book.injection.choose(scope, ["c"], "which port?")).degraded,
     ]
     await services.close()

@@ -1,4 +1,6 @@
-"""Answers from memories, by the configured model, within daily limits.
+"""Wire the use cases of agents' memories, and answer questions from memories with a model.
+
+`MemoryAnswers` asks the configured model, within daily limits:
 
     relevant memories -> reserve the money -> one call -> the grounded part of the answer
 
@@ -10,18 +12,27 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from memtree.agents import grounded_answers
+from memtree.agents.agent_book import AgentBook, AgentCuration
+from memtree.agents.agent_extraction import AgentExtraction
+from memtree.agents.agent_search import AgentSearch
+from memtree.agents.extraction_plan import ExtractionPlanner
+from memtree.agents.grant_book import GrantBook
 from memtree.agents.grounded_answers import UNKNOWN, GroundedAnswer
+from memtree.agents.schema_book import SchemaBook
 from memtree.clock import Clock
 from memtree.config import Settings
 from memtree.errors import SummarizerUnavailable, Unavailable, UpstreamTimeout
 from memtree.jobs.spending import DailyLimits, Spending, SummaryPrices
 from memtree.jobs.summary_stage import open_endpoint
+from memtree.memories.book import MemoryBook
 from memtree.memories.memory import Memory
 from memtree.ports.context_store import Tallies
 from memtree.ports.models import ChatModel, ModelAnswer, ModelQuestion
+from memtree.stores import Memories
 from memtree.text import tokens
 
 SECONDS = 60.0  # how long a caller waits for an answer
@@ -93,3 +104,48 @@ def open_answers(settings: Settings, tallies: Tallies | None, clock: Clock) -> M
     limits, prices = DailyLimits.of(settings), SummaryPrices.of(settings)
     spending = Spending(tallies, clock, prices, limits)
     return MemoryAnswers(open_endpoint(settings, PARALLEL), spending)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentServices:
+    """The services for agents' memories. `book`: the structured memories themselves; `schemas`:
+    their kinds; `curation`: deletes memories of several agents; `answers`: None if no model is
+    configured."""
+
+    book: AgentBook
+    schemas: SchemaBook
+    curation: AgentCuration
+    search: AgentSearch
+    extraction: AgentExtraction
+    grants: GrantBook
+    answers: MemoryAnswers | None = None
+
+
+def open_agent_services(
+    settings: Settings,
+    memories: Memories,
+    clock: Clock,
+    book: MemoryBook,
+    new_id: Callable[[], str],
+    tallies: Tallies | None,
+) -> AgentServices:
+    """Open the services over the store and the book of all memories. `tallies`: daily totals of
+    model calls."""
+    schemas = SchemaBook(memories, book.clock, strict=settings.strict_schemas)
+    secrets = settings.agent_secrets == "allow"
+    planner = ExtractionPlanner(
+        memories, schemas, book.saving, book.clock, new_id, settings.max_text_chars
+    )
+    return AgentServices(
+        book=AgentBook(memories, memories, book, schemas, new_id, secrets=secrets),
+        schemas=schemas,
+        curation=AgentCuration(memories, book),
+        search=AgentSearch(
+            memories, book.searching, now=book.clock.now, patience=settings.embedding_seconds
+        ),
+        extraction=AgentExtraction(
+            planner, most=settings.max_memories, most_chars=settings.extraction_chars
+        ),
+        grants=GrantBook(memories, book.clock),
+        answers=open_answers(settings, tallies, clock),
+    )
