@@ -23,8 +23,8 @@ from memtree.context.read_histories import MessageCache
 from memtree.context.turn_request import UNHURRIED, CompressRequest
 from memtree.history.message import Message
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.context_store import Store
 from memtree.stores import open_store

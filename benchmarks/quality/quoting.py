@@ -17,9 +17,9 @@ from benchmarks.subject import Subject, settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.read_histories import MessageCache
 from memtree.jobs.embedding import NoQueue, OpenedEmbedder
+from memtree.jobs.growing import StageOne
 from memtree.jobs.memory_services import open_memory_services
 from memtree.jobs.runtime import Runtime, SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.models import SummaryDrafts, Usage
 from memtree.stores import open_memories, open_store

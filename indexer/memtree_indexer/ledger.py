@@ -1,7 +1,7 @@
 """The jobs of all processes in Redis: add, start, release and recover them.
 
 Blocking, for threads: tickets are RQ jobs, and RQ has no other client. Each step is one script
-(`lua_scripts.py`); tickets are issued after it, and `worker.py` finds tickets that are lost in
+(`lua_scripts.py`); tickets are issued after it, and `queue_worker.py` finds tickets that are lost in
 between. Raises the errors of the package `redis`.
 
     add -> in line -> ticket in RQ's queue -> begin -> progress ... -> release -> in line, or gone
@@ -26,7 +26,7 @@ from memtree_indexer.payloads import SHORT, contains, shorts
 
 EMBED, SUMMARIES = "embed", "summaries"
 STAGES = (EMBED, SUMMARIES)
-PAYLOAD_SECONDS = 3_600  # renewed while a worker lives, see `worker.py`
+PAYLOAD_SECONDS = 3_600  # renewed while a worker lives, see `queue_worker.py`
 LEASE = 15  # seconds
 MAX_DEATHS = 5
 ATTEMPTS = 20  # attempts against concurrent changes of the same tenant's jobs

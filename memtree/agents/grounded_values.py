@@ -38,7 +38,7 @@ from memtree.language.borders import denies
 from memtree.language.word_file import WordFile
 from memtree.memories.model_extraction import Grounds, ShownMessage, clause_of, grounds
 from memtree.memories.relation import quantity_words
-from memtree.statements import gate
+from memtree.statements import memory_gate
 from memtree.statements.calendar_dates import DateKind, DateMention, dates
 from memtree.statements.skip_reasons import SkipReason
 from memtree.statements.user_statements import lowered
@@ -450,4 +450,4 @@ def _is_statement(text: str, sentence: Span) -> bool:
     # "Please remind me to ..." may speak to the assistant, but not override what it was told.
     if said.endswith(("?", "？")) or faithfulness.injected("", said, said):
         return False
-    return gate.refused(said) not in _REFUSED
+    return memory_gate.refused(said) not in _REFUSED

@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from memtree.digests import call_results, patches, prose_calls, shell_words
+from memtree.digests import call_patches, call_results, prose_calls, shell_words
 from memtree.digests.call_fields import (
     COMMITTED,
     CREATED,
@@ -183,7 +183,7 @@ class LeafWork:
         if "```" in message[-24:]:
             self._fence = message
         marked = message.startswith('{"') or any(mark in message for mark in _CALLS_IN_PROSE)
-        if not marked or patches.is_patch(message):
+        if not marked or call_patches.is_patch(message):
             return
         actions = [
             act for act in prose_calls.written(message, 0, fences=False) if not act.confirmed

@@ -45,7 +45,7 @@ from memtree.digests.call_fields import (
     folded,
     groups,
 )
-from memtree.digests.patches import is_patch, patched
+from memtree.digests.call_patches import is_patch, patched
 from memtree.digests.tool_calls import PLACES, acted, acts
 from memtree.language.word_file import WordFile
 

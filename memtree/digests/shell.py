@@ -29,7 +29,7 @@ from memtree.digests.call_fields import (
     Field,
     Span,
 )
-from memtree.digests.patches import first_line, is_patch, patched
+from memtree.digests.call_patches import first_line, is_patch, patched
 from memtree.digests.shell_words import Command, Word, split
 from memtree.language.word_file import WordFile, WordFiles
 

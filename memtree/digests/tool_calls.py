@@ -28,7 +28,7 @@ from memtree.digests.call_fields import (
     Group,
     groups,
 )
-from memtree.digests.patches import changed, first_line, is_patch, patched
+from memtree.digests.call_patches import changed, first_line, is_patch, patched
 from memtree.language.word_file import WordFile
 
 _PROGRAMS = WordFile("all", "programs")

@@ -36,7 +36,7 @@ from memtree.memories.model_extraction import ModelNote, ModelNotes, ShownMessag
 from memtree.memories.rule_extraction import Candidate, told_abroad, told_of_user
 from memtree.memories.scope import Scope
 from memtree.ports.models import ModelQuestion
-from memtree.statements import gate
+from memtree.statements import memory_gate
 from memtree.statements.calendar_dates import with_day
 from memtree.statements.grammar import heads, without_lead
 from memtree.statements.skip_reasons import SkipReason
@@ -146,7 +146,7 @@ def _note_question(
 
 
 def _prepared(id_: str, message: UserMessage) -> ReadMessage | _CallItem:
-    reason = SkipReason.FICTION if message.fiction else gate.message_reason(message.text)
+    reason = SkipReason.FICTION if message.fiction else memory_gate.message_reason(message.text)
     if reason:
         return ReadMessage(message, (), (SkippedText(message.text, reason),))
     spans, secret = model_extraction.shown_spans(message.text)
@@ -207,7 +207,7 @@ def _candidate(
             asks = any(
                 low < place.sentence.end and place.sentence.start < end for low, end in rules
             )
-            if passing := None if asks else gate.passing(_stated(sentence)):
+            if passing := None if asks else memory_gate.passing(_stated(sentence)):
                 reason = passing
                 continue
             statement = with_day(_told(note.text), shown.said)
@@ -273,7 +273,7 @@ def _record_question(
 def _prepared_record(some: bool, id_: str, message: UserMessage) -> StructuredReading | _CallItem:
     """Prepare a message. `some`: there are kinds that can be filled."""
     text = message.text[:READ]
-    reason = SkipReason.FICTION if message.fiction else gate.message_reason(text)
+    reason = SkipReason.FICTION if message.fiction else memory_gate.message_reason(text)
     if reason or not some:
         skipped_text = SkippedText.cut(text, reason or NO_SCHEMA)
         return StructuredReading(message, (), (skipped_text,), done=some)

@@ -25,8 +25,8 @@ from memtree.context.warm_conversations import TreeCaches
 from memtree.errors import EmbedderUnavailable, Unavailable
 from memtree.history.message import Volatile
 from memtree.jobs.embedding import InProcessQueue, NoQueue, OpenedEmbedder, loaded, open_unloaded
+from memtree.jobs.growing import StageOne
 from memtree.jobs.memory_services import MemoryServices, open_memory_services
-from memtree.jobs.stage_one import StageOne
 from memtree.jobs.summary_stage import SummaryStage, open_summarizer
 from memtree.memories.book import MemoryBook
 from memtree.ports.context_store import Receipt, Store

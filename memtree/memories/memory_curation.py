@@ -40,7 +40,7 @@ from memtree.memories.draft import MemoryDraft
 from memtree.memories.duplicates import NearMemory
 from memtree.memories.memory import WORDING, Memory, Tombstone
 from memtree.memories.memory_store import MemoryFilter, MemoryRef, MemoryStore
-from memtree.memories.relation import foreign, lexicon
+from memtree.memories.relation import lexicon, other_languages
 from memtree.memories.relation.reading import Token, read
 from memtree.memories.relation.relation import Relation
 from memtree.memories.rule_extraction import joined, predicates
@@ -264,7 +264,7 @@ def _tokens(text: str) -> list[Token]:
 def _same(one: Token, other: Token) -> bool:
     if one.negated != other.negated:
         return False
-    return one.key == other.key or foreign.same_verb(one.key, other.key)
+    return one.key == other.key or other_languages.same_verb(one.key, other.key)
 
 
 class Obeyed(StrEnum):

@@ -48,7 +48,7 @@ from memtree.memories.search.vector_bytes import packed_terms
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.process.bounded import remember
 from memtree.process.threads import counted
-from memtree.statements import gate
+from memtree.statements import memory_gate
 from memtree.statements.skip_reasons import SkipReason
 from memtree.text import secrets
 from memtree.text.normal_form import text_hash
@@ -104,7 +104,7 @@ class SkippedText(NamedTuple):
     def shown(self) -> str:
         """The text as an answer tells it: no secret, whatever the reason, and what UTF-8 can
         encode."""
-        if self.reason == SkipReason.SECRET or gate.is_private(self.text):
+        if self.reason == SkipReason.SECRET or memory_gate.is_private(self.text):
             return ""
         return secrets.mask(self.text).encode("utf-8", "replace").decode()
 

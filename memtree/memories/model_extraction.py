@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 from memtree.language import languages
 from memtree.language.borders import denies, sentences
 from memtree.language.word_file import WordFile
-from memtree.statements import forget_orders, gate
+from memtree.statements import forget_orders, memory_gate
 from memtree.text import secrets
 from memtree.text.own_words import own_words
 from memtree.text.spans import Span
@@ -111,7 +111,7 @@ def shown_spans(text: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
                 return (), ()
             if forget_orders.forgets(said) is not None:
                 continue
-            if (next_secret and next_secret.start < sentence.end) or gate.is_private(said):
+            if (next_secret and next_secret.start < sentence.end) or memory_gate.is_private(said):
                 secret.append(sentence)
             elif len(said) <= room:
                 shown.append(sentence)

@@ -21,7 +21,7 @@ from posixpath import commonprefix
 from typing import NamedTuple
 
 from memtree.language.word_file import WordFile, WordFiles, languages_with
-from memtree.statements import gate
+from memtree.statements import memory_gate
 from memtree.statements.calendar_dates import DateKind, dates
 from memtree.statements.grammar import UNSPACED, is_unspaced
 
@@ -127,7 +127,7 @@ def _replaced(new: str, old: Attribute) -> str:
     """Tell what a text changes that names the older value as over, or another tool of its kind."""
     kind, _, subject = old.what.partition(":")
     text = new[:READ]
-    if kind not in _REPLACED or old.denied or old.ended or not gate.is_own(text.lower()):
+    if kind not in _REPLACED or old.denied or old.ended or not memory_gate.is_own(text.lower()):
         return ""
     words = _WORD.findall(text.lower())
     if kind == "uses" and _SWITCHED.search(text):

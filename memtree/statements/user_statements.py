@@ -20,7 +20,7 @@ from itertools import islice
 
 from memtree.language.borders import sentences, small_stops
 from memtree.language.word_file import WordFile
-from memtree.statements import fiction, gate, grammar
+from memtree.statements import fiction, grammar, memory_gate
 from memtree.statements.attributes import Attribute, attributes
 from memtree.statements.calendar_dates import DateMention, dates, is_event, is_schedule
 from memtree.statements.forget_orders import forgets, is_off_record
@@ -51,14 +51,17 @@ def own_sentences(text: str, *, in_play: bool = False) -> OwnSentences:
     if not spans:
         return OwnSentences([], [])
     own = text[spans[0].start : spans[0].end]
-    whole = SkipReason.FICTION if in_play else gate.message_reason(text, own)
+    whole = SkipReason.FICTION if in_play else memory_gate.message_reason(text, own)
     if whole:
         return OwnSentences([], [Skip(0, len(text), whole)])
     parts = list(islice(_sentences(text, spans), MOST + 1))
     if any(is_off_record(text[start:end]) for _, (start, end) in parts):
         return OwnSentences([], [Skip(0, len(text), SkipReason.OFF_RECORD)])
     made_up = fiction.framed(
-        [(at, lowered(text[start : min(end, start + gate.LONGEST)])) for at, (start, end) in parts]
+        [
+            (at, lowered(text[start : min(end, start + memory_gate.LONGEST)]))
+            for at, (start, end) in parts
+        ]
     )
     hidden = iter(secrets.find(text))
     secret = next(hidden, None)
@@ -68,7 +71,7 @@ def own_sentences(text: str, *, in_play: bool = False) -> OwnSentences:
         start, end = sentence
         while secret and secret.end <= start:
             secret = next(hidden, None)
-        if (secret and secret.start < end) or gate.is_private(text[start:end]):
+        if (secret and secret.start < end) or memory_gate.is_private(text[start:end]):
             skipped.append(Skip(start, end, SkipReason.SECRET))
         elif is_torn(text, sentence) or begins_torn(text, start):
             skipped.append(Skip(start, end, SkipReason.QUOTED))
@@ -189,7 +192,7 @@ def _read(
     text: str, start: int, end: int, said: date | None, rule: bool
 ) -> list[Statement] | SkipReason:
     """One sentence."""
-    if end - start > 2 * gate.LONGEST:
+    if end - start > 2 * memory_gate.LONGEST:
         return SkipReason.LONG
     if forgets(text[start:end]) is not None:
         return SkipReason.REQUEST
@@ -232,7 +235,7 @@ def _parts(text: str, start: int, lower: str, said: date | None) -> list[Stateme
 def _standing(text: str, start: int, lower: str) -> Statement | SkipReason:
     """A standing rule of how to answer or work, as `standing_rules` found it."""
     asks = any(kinds.keys() & _ASKS for kinds in rule_score.parts(rule_sentences.comparable(lower)))
-    if not asks or _TELLS.search(lower) or len(lower) > gate.LONGEST:
+    if not asks or _TELLS.search(lower) or len(lower) > memory_gate.LONGEST:
         return SkipReason.REQUEST
     return Statement(start, start + len(lower), "preference", what=WISH)
 
@@ -244,12 +247,12 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Statemen
     start, lower = start + kept, lower[kept:]
     end = start + len(lower)
     introduced = bool(_INTRODUCTION.match(text[start:end]))
-    mine = introduced or gate.is_own(lower)
-    if reason := gate.refused(lower):
-        return reason if mine or reason not in _LESS else gate.other_reason(lower)
+    mine = introduced or memory_gate.is_own(lower)
+    if reason := memory_gate.refused(lower):
+        return reason if mine or reason not in _LESS else memory_gate.other_reason(lower)
     if mine and not grammar.is_practice(lower) and is_schedule(text[start:end], said):
         return _stated(text, start, end, "schedule", said)
-    lower = gate.lasting(lower)
+    lower = memory_gate.lasting(lower)
     end = start + len(lower)
     if not lower:
         return SkipReason.TRANSIENT
@@ -261,7 +264,9 @@ def _statement(text: str, start: int, lower: str, said: date | None) -> Statemen
             category = "fact"
         elif remembered:
             category = "general"
-    return _stated(text, start, end, category, said) if category else gate.other_reason(lower)
+    return (
+        _stated(text, start, end, category, said) if category else memory_gate.other_reason(lower)
+    )
 
 
 def _category(lower: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
 
-from memtree.digests import call_results, patches, prose_calls
+from memtree.digests import call_patches, call_results, prose_calls
 from memtree.digests.call_fields import (
     CHANGES,
     COMMITTED,
@@ -127,7 +127,7 @@ def message_events(
     fact, posted = history.facts[message], history.messages[message]
     if fact.calls and (events := list(_of_calls(history, message, cut))):
         yield from events
-    elif fact.calls and not patches.is_patch(posted.text):
+    elif fact.calls and not call_patches.is_patch(posted.text):
         return
     elif fact.role == "user":
         if prose_calls.may_be_said(posted.raw):
@@ -239,13 +239,13 @@ def _of_prose(
     answer = _answer(history, message, cut)
     answered = history.view(answer).text if answer is not None else ""
     if not actions and prose_calls.is_applied(answered):
-        actions = list(patches.whole_files(Field(view.text)))
+        actions = list(call_patches.whole_files(Field(view.text)))
     edits = [action for action in actions if action.confirmed and action.kind == EDITED]
     reports = [action for action in prose_calls.reported(answered) if action.kind == EDITED]
     confirmed = {clean_path(action.text) for action in (*edits, *reports)}
     proposed = {clean_path(action.text) for action in actions if not action.confirmed}
     ran = any(action.kind == RAN for action in actions)
-    needs = (confirms or bool(confirmed)) and patches.is_patch(view.text)
+    needs = (confirms or bool(confirmed)) and call_patches.is_patch(view.text)
     read: dict[int, CallResult] = {}
     for action in actions:
         path = clean_path(action.text)

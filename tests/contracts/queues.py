@@ -22,9 +22,9 @@ from memtree.stores import RamStore
 from memtree.tree.node import LeafWork, NodeWork
 from memtree.tree.summary_batches import CompletedSummaries
 from memtree_indexer.outbox import Outbox
+from memtree_indexer.queue_worker import Worker, WorkerParts, quiet_rq
 from memtree_indexer.redis_connection import RedisConnection
 from memtree_indexer.redis_queues import RedisQueue, RedisSummaries
-from memtree_indexer.worker import Worker, WorkerParts, quiet_rq
 from tests.fakes import HashingEmbedder
 from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose

@@ -11,11 +11,11 @@ from memtree_proxy.imports import (
     claude_ai,
     claude_code,
     cline_cli,
+    cline_tasks,
     codex,
     opencode,
     sillytavern,
     specstory,
-    tasks,
 )
 from memtree_proxy.imports.posted_file import PrefixQuery, parsed, posted_file
 from tests.hostile_texts import hostile
@@ -131,7 +131,8 @@ PIECES = {
     "ChatGPT": Subject(lambda data: list(chatgpt.read("a", data)), hostile.chatgpt),
     "Claude Code": Subject(lambda data: claude_code.read(data, "s", False), hostile.claude),
     "Roo": Subject(
-        lambda data: tasks.read("a", data, "1", False, hostile.nothing, "roo"), hostile.anthropic
+        lambda data: cline_tasks.read("a", data, "1", False, hostile.nothing, "roo"),
+        hostile.anthropic,
     ),
     "Cline": Subject(lambda data: cline_cli.read("a", {"messages": data}, "1"), hostile.anthropic),
     "Claude Code with one id": Subject(

@@ -10,7 +10,7 @@ from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.context.read_histories import MessageCache
 from memtree.history.message import Message
 from memtree.jobs.embedding import NoQueue
-from memtree.jobs.stage_one import StageOne
+from memtree.jobs.growing import StageOne
 from memtree.ports.context_store import Store
 from memtree.ports.indexing_stages import Keep
 from memtree.stores import RamStore, open_store

@@ -22,7 +22,7 @@ from memtree.errors import BadRequest
 from memtree.history.chat_history import History, read
 from memtree.history.message import Message, Volatile
 from memtree.jobs.embedding import InProcessQueue, NoQueue
-from memtree.jobs.stage_one import StageOne
+from memtree.jobs.growing import StageOne
 from memtree.ports.context_store import Store
 from memtree.process.bounded import CacheLimits
 from memtree.stores import open_store

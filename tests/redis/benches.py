@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
-from memtree_indexer.worker import Worker, WorkerParts
+from memtree_indexer.queue_worker import Worker, WorkerParts
 
 SECONDS = 120  # a busy machine must not fail a test
 

@@ -17,7 +17,7 @@ from memtree.ports.indexing_stages import Pending
 from memtree_indexer import outbox
 from memtree_indexer.ledger import EMBED, JobLedger
 from memtree_indexer.payloads import tenant_name
-from memtree_indexer.worker import Worker, WorkerParts
+from memtree_indexer.queue_worker import Worker, WorkerParts
 from tests.contracts.queues import Chat, said
 from tests.made.embeddings import Raw, Silence, Status
 from tests.redis.benches import SECONDS, embedded, submit, summarise, until, workshop

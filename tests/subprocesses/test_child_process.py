@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memtree.jobs import child_process
-from memtree.jobs.stage_one import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, Children, StageOne
+from memtree.jobs.growing import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, Children, StageOne
 from memtree.tree.growth import grow
 from tests.programs.loop_clock import LoopClock, settled
 from tests.programs.processes import descendants, needs_proc

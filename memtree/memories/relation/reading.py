@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memtree.language.word_file import WordFile
-from memtree.memories.relation import foreign, lexicon, quantities
+from memtree.memories.relation import lexicon, other_languages, quantities
 from memtree.memories.relation.lexicon import key_of, synonyms
 from memtree.text.normal_form import nfc
 
@@ -50,8 +50,8 @@ def _words(text: str) -> Iterator[Word]:
             yield Word("minus", raw)
             continue
         capital = raw[0].isupper()
-        if foreign.UNSPACED.search(raw):
-            for kind, piece in foreign.unspaced_words(raw):
+        if other_languages.UNSPACED.search(raw):
+            for kind, piece in other_languages.unspaced_words(raw):
                 yield Word({"user": "user", "no": "not", "nothing": "of"}.get(kind, piece), piece)
         elif not _INNER.search(raw) and raw[0] not in "0123456789" and raw[-1] not in "%°":
             for each in lexicon.CONTRACTIONS.get(lower, lower).split():
@@ -170,10 +170,10 @@ class TextReading(NamedTuple):
 def read(text: str) -> TextReading:
     words = words_of(text)
     english = not any(
-        word.lower in foreign.TELLING or not word.lower.isascii() for word in words
+        word.lower in other_languages.TELLING or not word.lower.isascii() for word in words
     ) or any(word.lower in ("the", "user", "my") for word in words)
     words = with_phrases(words) if english else words
-    reader = _Reader(words, english, {} if english else foreign.synonyms_in(text))
+    reader = _Reader(words, english, {} if english else other_languages.synonyms_in(text))
     return reader.reading()
 
 
@@ -227,8 +227,8 @@ class _Reader:
         lower = self._lower[at]
         if not lower[0].isalnum() and lower not in "$€£¥":
             return None
-        if not self._english and lower in foreign.NUMBERS:
-            return quantities.Quantity(f"n:{foreign.NUMBERS[lower]}", at + 1)
+        if not self._english and lower in other_languages.NUMBERS:
+            return quantities.Quantity(f"n:{other_languages.NUMBERS[lower]}", at + 1)
         quantity = quantities.quantity_at(self._lower, at, self._capitals)
         if quantity and at and self._lower[at - 1] == "at" and quantity.key in _HOURS:
             following = self._lower[quantity.after] if quantity.after < len(self._lower) else ""
@@ -261,11 +261,11 @@ class _Reader:
             self._before = self._lower[at - 1] if at else ""
             self._sign(lower)
         elif lower in ("!", "not") or (
-            lower in lexicon.NEGATIONS if self._english else lower in foreign.NEGATIONS
+            lower in lexicon.NEGATIONS if self._english else lower in other_languages.NEGATIONS
         ):
             if self._negated and self._english:  # never not late
                 self._add("=not", word.surface, value=True)
-            again = lower in foreign.SECOND and self._tokens and self._tokens[-1].negated
+            again = lower in other_languages.SECOND and self._tokens and self._tokens[-1].negated
             self._negated = self._english or not again  # ne boit pas: one negation
         elif lower == "'s":
             self._lead |= POSSESSIVE
@@ -344,13 +344,13 @@ class _Reader:
 
     def _foreign_word(self, word: Word, at: int) -> None:
         lower = word.lower
-        if lower in foreign.USER or lower in lexicon.USER:
+        if lower in other_languages.USER or lower in lexicon.USER:
             negated, self._negated = self._negated, False  # no me gusta: what follows is denied
             self._add("user", word.surface)
             self._negated = negated
-            if word.surface != "Mia" and foreign.is_possessive(self._lower, at):
+            if word.surface != "Mia" and other_languages.is_possessive(self._lower, at):
                 self._possessives.append(self._tokens.pop())
-        elif lower not in foreign.FUNCTION:
+        elif lower not in other_languages.FUNCTION:
             self._add(self._synonyms.get(lower, lower), word.surface)
 
     def _content(self, word: Word) -> None:

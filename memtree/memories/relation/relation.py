@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtree.memories.relation import foreign, lexicon
+from memtree.memories.relation import lexicon, other_languages
 from memtree.memories.relation.lexicon import base_form, light
 from memtree.memories.relation.reading import (
     ARTICLE,
@@ -298,7 +298,7 @@ def _without_forms(came: list[Token], gone: list[Token]) -> tuple[list[Token], l
     if len(came) != 1 or len(gone) != 1:
         return came, gone
     one, other = came[0].surface, gone[0].surface
-    if one.lower() == one and other.lower() == other and foreign.same_verb(one, other):
+    if one.lower() == one and other.lower() == other and other_languages.same_verb(one, other):
         return [], []
     return came, gone
 

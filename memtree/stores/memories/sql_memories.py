@@ -26,7 +26,7 @@ from memtree.memories.user_memories import ExtractedMessages, MemoryGroups, Plan
 from memtree.ports.context_store import ProviderObjects
 from memtree.stores.memories import (
     adding,
-    agent_memories,
+    agent_rows,
     changing,
     conversation_marks,
     memory_reading,
@@ -156,19 +156,19 @@ class SqlMemories(SqlPart):
 
     # -- agents ------------------------------------------------------------------------------
 
-    write = writes(AgentMemories.write, agent_memories.write)
+    write = writes(AgentMemories.write, agent_rows.write)
     unique_holders = reads(AgentMemories.unique_holders, stored_schemas.unique_holders)
-    locate = reads(AgentMemories.locate, agent_memories.locate)
-    agent_page = reads(AgentMemories.agent_page, agent_memories.agent_page)
+    locate = reads(AgentMemories.locate, agent_rows.locate)
+    agent_page = reads(AgentMemories.agent_page, agent_rows.agent_page)
     change_all = writes(AgentMemories.change_all, changing.change_all)
     delete_all = writes(AgentMemories.delete_all, removal.delete_all)
     delete_matching_all = writes(AgentMemories.delete_matching_all, removal.delete_matching_all)
-    scope_totals = reads(AgentSearchStore.scope_totals, agent_memories.scope_totals)
-    scope_versions = reads(AgentSearchStore.scope_versions, agent_memories.scope_versions)
-    placed_rows = reads(AgentSearchStore.placed_rows, agent_memories.placed_rows)
-    placed_changes = reads(AgentSearchStore.placed_changes, agent_memories.placed_changes)
-    matching_in = reads(AgentSearchStore.matching_in, agent_memories.matching_in)
-    placed_memories = reads(AgentSearchStore.placed_memories, agent_memories.placed_memories)
+    scope_totals = reads(AgentSearchStore.scope_totals, agent_rows.scope_totals)
+    scope_versions = reads(AgentSearchStore.scope_versions, agent_rows.scope_versions)
+    placed_rows = reads(AgentSearchStore.placed_rows, agent_rows.placed_rows)
+    placed_changes = reads(AgentSearchStore.placed_changes, agent_rows.placed_changes)
+    matching_in = reads(AgentSearchStore.matching_in, agent_rows.matching_in)
+    placed_memories = reads(AgentSearchStore.placed_memories, agent_rows.placed_memories)
     schemas = reads(SchemaStore.schemas, stored_schemas.schemas)
     prove_wallet = writes(WalletStore.prove_wallet, tenant_rows.prove_wallet)
     wallet_tenants = reads(WalletStore.wallet_tenants, tenant_rows.wallet_tenants)

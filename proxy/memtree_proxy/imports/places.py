@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 from memtree.errors import BadRequest
 from memtree.text.json_lines import Records
-from memtree_proxy.imports import tasks
+from memtree_proxy.imports import cline_tasks
 from memtree_proxy.imports.conversation import fields
 from memtree_proxy.imports.recognise import NoConversation, ParsedFile, SourceFile, parse
 
@@ -49,7 +49,7 @@ def place(name: str, path: PurePath, read: Callable[[str], bytes]) -> SourceFile
             return None
 
     title = re.sub(r"(?:\.messages)?\.jsonl?\Z|\.md\Z", "", path.name)
-    id_ = path.parent.name if path.name == tasks.HISTORY else title
+    id_ = path.parent.name if path.name == cline_tasks.HISTORY else title
     return SourceFile(name, lambda: parse(read(path.name), name), str(path), id_, title, beside)
 
 
@@ -182,7 +182,7 @@ def may_hold(path: PurePath) -> bool:
     if name.endswith(".jsonl"):
         return not name.startswith("agent-")  # side chains of Claude Code's agents
     return (
-        name == tasks.HISTORY
+        name == cline_tasks.HISTORY
         or name.endswith(".messages.json")
         or (name.startswith("conversations") and name.endswith(".json"))
         or (name.endswith(".json") and "projects" in (path.stem, path.parent.name))  # claude.ai

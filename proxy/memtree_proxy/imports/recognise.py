@@ -16,11 +16,11 @@ from memtree_proxy.imports import (
     claude_ai,
     claude_code,
     cline_cli,
+    cline_tasks,
     codex,
     opencode,
     sillytavern,
     specstory,
-    tasks,
 )
 from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, listed, text
 from memtree_proxy.imports.specstory import Markdown
@@ -193,8 +193,10 @@ def _of_list(items: list[Fields], name: str, origin: str) -> str | None:
         for item in items
         for block in (item["content"] if isinstance(item.get("content"), list) else ())
     }
-    if name.endswith(tasks.HISTORY) or (BLOCKS & blocks and any("role" in item for item in items)):
-        return tasks.owner(origin, items)
+    if name.endswith(cline_tasks.HISTORY) or (
+        BLOCKS & blocks and any("role" in item for item in items)
+    ):
+        return cline_tasks.owner(origin, items)
     if items and all("role" in item for item in items):
         raise NoConversation(
             f"{name}: is a list of messages already: index, tree and compress take it as it is",
@@ -229,7 +231,7 @@ def _read(
     if format_ in _TASKS:
         if isinstance(value, dict):
             return [cline_cli.read(place.name, value, place.id)]
-        return [tasks.read(place.name, value, place.id, whole, place.beside, format_)]
+        return [cline_tasks.read(place.name, value, place.id, whole, place.beside, format_)]
     return [opencode.read(place.name, _object(value, place), whole)]
 
 

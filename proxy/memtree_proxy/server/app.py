@@ -56,7 +56,7 @@ from memtree_proxy.http.usage_tallies import UsageTallies
 from memtree_proxy.mcp.mcp_route import McpRoute
 from memtree_proxy.server import browser_guard
 from memtree_proxy.server.browser_guard import BrowserGuard, BrowserPolicy
-from memtree_proxy.server.completion_routes import CompletionRoutes, Passthrough
+from memtree_proxy.server.dialect_routes import CompletionRoutes, Passthrough
 from memtree_proxy.server.edge import Edge, Recorders
 from memtree_proxy.server.health_report import HealthDetails, HealthReport, MetricsPage, health
 from memtree_proxy.server.page_session import PATH as SESSION_PATH

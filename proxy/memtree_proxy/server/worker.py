@@ -39,7 +39,7 @@ from memtree_proxy.http.process_metrics import IndexMetrics, ProcessMetrics, Sum
 from memtree_proxy.server.listener import bound, listen
 
 if TYPE_CHECKING:
-    from memtree_indexer.worker import Worker, WorkerParts
+    from memtree_indexer.queue_worker import Worker, WorkerParts
 
 log = logging.getLogger("memtree")
 
@@ -56,8 +56,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         )
     refuse_own_memory(settings)
     with importing(*IN_REDIS):
+        from memtree_indexer.queue_worker import open_workshop  # noqa: PLC0415
         from memtree_indexer.redis_connection import blocking  # noqa: PLC0415  the `redis` extra
-        from memtree_indexer.worker import open_workshop  # noqa: PLC0415
     try:
         blocking(settings.queue).close()
     except (TypeError, ValueError):  # not shown, since it may contain a password
@@ -76,7 +76,7 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 @asynccontextmanager
 async def open_parts(settings: Settings) -> AsyncIterator[WorkerParts]:
     """Open store, embedder and summariser of this process."""
-    from memtree_indexer.worker import WorkerParts  # noqa: PLC0415
+    from memtree_indexer.queue_worker import WorkerParts  # noqa: PLC0415
 
     store = await asyncio.to_thread(open_store, settings.store)
     try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from memtree.errors import BadRequest
-from memtree_proxy.imports import places, recognise, tasks
+from memtree_proxy.imports import cline_tasks, places, recognise
 from memtree_proxy.imports.conversation import Conversation, Fields, fields, listed, text
 from memtree_proxy.imports.recognise import SourceFile
 
@@ -202,7 +202,7 @@ def _project(place: SourceFile, path: Path) -> str:
         named = (text(each.get("cwd")) or text(fields(each.get("payload")).get("cwd"))
                  for each in value)  # fmt: skip
         return next(filter(None, named), "")
-    if path.name == tasks.HISTORY:
+    if path.name == cline_tasks.HISTORY:
         match = WORKING_FOLDER.search(_beginning(value))
         return match[1] if match else ""
     manifest = fields(place.beside(f"{place.title}.json"))

@@ -13,7 +13,7 @@ from memtree.errors import BadRequest, Conflict, MemoryLimit, NotFound
 from memtree.memories.memory import EntityMention, MemoryChange, MemoryState
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import Scope
-from memtree.stores.memories import agent_memories, removal
+from memtree.stores.memories import agent_rows, removal
 from tests.contracts.memory_backends import START, InEveryStore, new, save, texts
 
 AGENT = Scope.of_agent("tenant", "agent")
@@ -395,7 +395,7 @@ class TestAgentScopes(InEveryStore):
     ):
         """So the tests above notice where one is missing."""
         theirs = "mem_another-agent-"
-        monkeypatch.setattr(agent_memories, "meant", everybody)
+        monkeypatch.setattr(agent_rows, "meant", everybody)
         monkeypatch.setattr(removal, "meant", everybody)
         assert (await filled.agent_page(EVERY)).total == 5
         assert len(await filled.locate(EVERY, [theirs])) == 1

@@ -22,7 +22,7 @@ from memtree.memories.search.ranking import ranked, without_common
 from memtree.memories.search.scope_search import MemorySearch
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.stores import Memories
-from memtree.stores.memories import agent_memories
+from memtree.stores.memories import agent_rows
 from memtree.stores.memories.scopes import meant
 from tests.contracts.memory_backends import RECIPE, START, Clock, InEveryStore, new
 from tests.made.saved_memories import SCALE, TOPICS, TopicEmbedder, embed, rewrite, save
@@ -152,7 +152,7 @@ class TestAgentSearch(InEveryStore):
             condition, values = meant(scopes)
             return pattern.sub("1 = 1", condition), values
 
-        monkeypatch.setattr(agent_memories, "meant", lacking)
+        monkeypatch.setattr(agent_rows, "meant", lacking)
         with pytest.raises(AssertionError):
             await self.test_each_method_tells_of_the_scopes_that_are_named_alone(memories)
 
@@ -183,7 +183,7 @@ class TestAgentSearch(InEveryStore):
     async def test_rows_come_by_scope_and_number_whatever_fits_in_one_answer(
         self, memories, monkeypatch
     ):
-        monkeypatch.setattr(agent_memories, "PACKED_ROWS", 3)
+        monkeypatch.setattr(agent_rows, "PACKED_ROWS", 3)
         for at in range(10):
             scope = INSIDE[at % 3]
             await memories.add(scope, new(f"text {at}", id=f"mem_{at}", session_id="x y"))
@@ -196,7 +196,7 @@ class TestAgentSearch(InEveryStore):
         assert all(row.session and row.session.endswith(" x y") for _, row in rows)
 
     async def test_memories_are_given_in_the_order_asked_for(self, memories, monkeypatch):
-        monkeypatch.setattr(agent_memories, "PAIRS", 2)
+        monkeypatch.setattr(agent_rows, "PAIRS", 2)
         group = AgentScopes("tenant", None, None)
         for at, scope in enumerate(INSIDE):
             await memories.add(scope, new(f"text {at}", id=f"mem_{at}"))

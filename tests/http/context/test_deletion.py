@@ -13,8 +13,8 @@ from memtree.context.context_memory import ContextMemory
 from memtree.context.read_histories import MessageCache
 from memtree.errors import StoreUnavailable
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
 from memtree_proxy.http.auth import tenant_id
 from tests.http.served.fakes import FakeMemory, edge, raising, turn

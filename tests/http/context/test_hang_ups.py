@@ -20,8 +20,8 @@ from memtree.context import retrieval
 from memtree.context.context_memory import ContextMemory
 from memtree.context.read_histories import MessageCache
 from memtree.jobs.embedding import InProcessQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.ports.context_store import Store
 from memtree.ranking import ranked_history
 from memtree.ranking.corpus import Corpus

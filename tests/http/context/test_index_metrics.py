@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from memtree.errors import EmbedderUnavailable, QueueUnavailable
 from memtree.history.message import Message
 from memtree.jobs.embedding import InProcessQueue
+from memtree.jobs.growing import INLINE_TOKENS, StageOne
 from memtree.jobs.job_queue import Backlog, StageTotals
-from memtree.jobs.stage_one import INLINE_TOKENS, StageOne
 from memtree.stores import RamStore
 from memtree.tree.growth import Tail
 from memtree.tree.node import EMPTY, LeafWork

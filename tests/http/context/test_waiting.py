@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from memtree.errors import ContextOverflow
-from memtree.jobs.stage_one import StageOne
+from memtree.jobs.growing import StageOne
 from memtree.ports.indexing_stages import Keep
 from memtree.tree.growth import GrownTree, Tail
 from memtree_proxy.chat.keepalive import KeepalivePace

@@ -21,8 +21,8 @@ import pytest
 from memtree.context.context_memory import ContextMemory
 from memtree.context.warm_conversations import PassedHistories
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import ContextCaches
-from memtree.jobs.stage_one import StageOne
 from memtree.process.bounded import CacheLimits
 from memtree.stores import open_store
 from memtree_proxy.server.app import create_app

@@ -24,9 +24,9 @@ from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.context.read_histories import MessageCache
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.memory_services import open_memory_services
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_memories, open_store
 from memtree_proxy.http.request_body import PREFIXES
 from memtree_proxy.server.app import Services, create_app

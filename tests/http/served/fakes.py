@@ -20,9 +20,9 @@ from memtree.errors import MemTreeError, NotFound
 from memtree.history import chat_history
 from memtree.history.message import Volatile
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.memory_services import open_memory_services
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.memories.book import MemoryBook
 from memtree.ports.context_store import Credentials, Receipt, Tallies
 from memtree.ports.indexing_stages import Pending, SummaryStatus

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from memtree.context.context_memory import ContextMemory
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.ports.request_log import ALL
 from memtree.stores import RamStore
 from memtree_proxy.api.usage_route import time_zone

@@ -16,8 +16,8 @@ from memtree.config import Settings
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest
 from memtree.jobs.embedding import InProcessQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
 from memtree_proxy.http import otel
 from memtree_proxy.http.observers import open_tracing

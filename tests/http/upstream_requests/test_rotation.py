@@ -10,8 +10,8 @@ import pytest
 
 from memtree.context.context_memory import ContextMemory
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
 from memtree_proxy.cli.main import main
 from memtree_proxy.http.auth import KEYS_SECONDS, Gate

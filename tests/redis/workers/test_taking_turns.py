@@ -14,8 +14,8 @@ from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.context.read_histories import MessageCache
 from memtree.history.message import Message
 from memtree.jobs.embedding import InProcessQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.ports.context_store import Store
 from memtree.stores import open_store
 from memtree_indexer.peers import RedisPeers

@@ -16,8 +16,8 @@ from memtree_indexer import ledger as ledgers
 from memtree_indexer.ledger import EMBED, JobName, SliceOutcome
 from memtree_indexer.payloads import job_id, tenant_name, unpack
 from memtree_indexer.peers import RedisPeers
+from memtree_indexer.queue_worker import QueueRecovery, WorkerParts, missing, open_workshop
 from memtree_indexer.redis_connection import RedisConnection
-from memtree_indexer.worker import QueueRecovery, WorkerParts, missing, open_workshop
 from memtree_proxy.http.log import Tally
 from memtree_proxy.server.worker import health_app
 from tests.contracts.queues import Chat, said

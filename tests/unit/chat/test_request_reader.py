@@ -15,8 +15,8 @@ from memtree.config import Settings
 from memtree.context.answer_state import State
 from memtree.context.context_memory import ContextMemory
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.memories.user_memories import UserSettings
 from memtree.stores import open_store
 from memtree_proxy.chat import request_reader

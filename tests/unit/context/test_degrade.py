@@ -14,8 +14,8 @@ from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import EmbedderUnavailable, StoreUnavailable, Unavailable
 from memtree.history.message import Message
 from memtree.jobs.embedding import InProcessQueue, NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.ports.context_store import IndexBatch
 from memtree.ports.indexing_stages import Keep
 from memtree.stores import open_store

@@ -20,8 +20,8 @@ from memtree.context.index_lookup import STRIDE
 from memtree.context.read_histories import MessageCache
 from memtree.history.message import Message
 from memtree.jobs.embedding import InProcessQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import Runtime, SystemClock, open_runtime
-from memtree.jobs.stage_one import StageOne
 from memtree.unfolding.recall_block import OPENING
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder

@@ -13,8 +13,8 @@ from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.errors import StoreUnavailable
 from memtree.jobs import child_process
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.stores import RamStore
 from memtree.tree import growth
 from tests.programs.processes import alive, descendants, needs_proc

@@ -32,8 +32,8 @@ from memtree.errors import StoreUnavailable
 from memtree.history.chat_history import History, read
 from memtree.history.message import Message, Volatile
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.ports.context_store import IndexBatch
 from memtree.stores import open_store
 from memtree.tree import growth

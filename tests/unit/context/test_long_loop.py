@@ -12,7 +12,7 @@ from memtree.budget.packing import LEAST_MEMORY, least_memory
 from memtree.context.context_memory import LONG_BYTES, CompressRequest
 from memtree.errors import Unavailable
 from memtree.history.message import Message
-from memtree.jobs.stage_one import StageOne
+from memtree.jobs.growing import StageOne
 from memtree.text import tokens
 from tests.programs.sessions import chat
 from tests.properties.process import World, assistant, begins, user

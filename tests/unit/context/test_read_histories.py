@@ -16,8 +16,8 @@ from memtree.history import chat_history
 from memtree.history.message import Message, Volatile
 from memtree.history.message_list import EarlierList, MessageList, RawMessages
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
 from memtree_proxy.http.known_bodies import BLOCK, KnownBodies
 

@@ -21,7 +21,7 @@ from memtree.context.read_histories import MessageCache
 from memtree.errors import NotFound
 from memtree.history.message import Message
 from memtree.jobs.embedding import InProcessQueue
-from memtree.jobs.stage_one import StageOne
+from memtree.jobs.growing import StageOne
 from memtree.ports.context_store import Store
 from memtree.stores import open_store
 from memtree.text import tokens

@@ -12,7 +12,7 @@ import pytest
 
 from memtree.history import chat_history
 from memtree.history.message import Message, Volatile
-from memtree_proxy.imports import cline_cli, js, opencode, tasks
+from memtree_proxy.imports import cline_cli, cline_tasks, js, opencode
 from tests.foreign import (
     CLINE_STORED,
     DATA_URL,
@@ -40,7 +40,7 @@ def addresses(messages: Any) -> tuple[bytes, ...]:
 
 def task(data: Any, format_: str, whole: bool = False, **files: Any) -> Any:
     beside = {"ui_messages.json": files.get("shown"), "context_history.json": files.get("edits")}
-    return tasks.read("x", data, "1795258067045", whole, beside.get, format_)
+    return cline_tasks.read("x", data, "1795258067045", whole, beside.get, format_)
 
 
 def called(content: str | None, *calls: tuple[str, str, str], **more: Any) -> Fields:
@@ -141,7 +141,7 @@ def test_the_three_are_not_told_apart_in_vain() -> None:
     ],
 )
 def test_whose_task_it_is(origin: str, notes: Fields, format_: str) -> None:
-    assert tasks.owner(origin, [user("x", **notes)]) == format_
+    assert cline_tasks.owner(origin, [user("x", **notes)]) == format_
 
 
 def test_cline_sends_what_it_has_not_cut_with_its_latest_texts() -> None:

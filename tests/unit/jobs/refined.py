@@ -15,7 +15,7 @@ from memtree.errors import StoreUnavailable
 from memtree.history.chat_history import History
 from memtree.history.message import Message
 from memtree.jobs.embedding import NoQueue
-from memtree.jobs.stage_one import StageOne
+from memtree.jobs.growing import StageOne
 from memtree.jobs.summary_stage import SummaryStage
 from memtree.ports.context_store import Store
 from memtree.stores import RamStore

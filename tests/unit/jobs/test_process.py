@@ -17,9 +17,9 @@ from memtree.errors import BadRequest, EmbedderUnavailable, StoreUnavailable
 from memtree.history.message import Message
 from memtree.history.message_list import EarlierList
 from memtree.jobs.embedding import InProcessQueue, NoQueue, OpenedEmbedder, loaded, open_unloaded
+from memtree.jobs.growing import StageOne
 from memtree.jobs.memory_services import open_memory_services
 from memtree.jobs.runtime import ContextCaches, Sweeper, SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.memories.book import MemoryBook
 from memtree.memories.draft import MemoryDraft
 from memtree.memories.scope import Scope

@@ -11,8 +11,8 @@ import pytest
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.history.message import Message
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.spending import TOKENS
-from memtree.jobs.stage_one import StageOne
 from memtree.jobs.summary_queue import GATHER
 from memtree.ports.indexing_stages import Pending
 from memtree.text.tokens import count

@@ -14,9 +14,9 @@ from starlette.datastructures import Headers
 from memtree.agents import clusters, grounded_answers, mentions
 from memtree.dialects import openai_chat
 from memtree.digests import (
+    call_patches,
     call_results,
     leaf_work,
-    patches,
     prose_calls,
     shell,
     summarize,
@@ -41,7 +41,7 @@ from memtree.memories.memory_choice import is_general
 from memtree.memories.scope import is_placeholder
 from memtree.memories.search.vector_bytes import memory_terms
 from memtree.ranking.segments import segments
-from memtree.statements import fiction, gate, grammar, user_statements
+from memtree.statements import fiction, grammar, memory_gate, user_statements
 from memtree.text import (
     document_names,
     own_lines,
@@ -153,7 +153,7 @@ SUBJECTS = {
     "an edit": Subject(
         lambda text: tool_calls.called("edit", json.dumps({"path": "a", "old": text, "new": text}))
     ),
-    "a patch": Subject(lambda text: list(patches.patched(Field(text)))),
+    "a patch": Subject(lambda text: list(call_patches.patched(Field(text)))),
     "prose": Subject(lambda text: prose_calls.written(text, 0)),
     "prose with tags": Subject(lambda text: prose_calls.written("<path>" + text, 0)),
     "elements": Subject(
@@ -169,7 +169,7 @@ SUBJECTS = {
         )
     ),
     "whole files": Subject(
-        lambda text: list(patches.whole_files(Field(text.replace("{", "\n```\n"))))
+        lambda text: list(call_patches.whole_files(Field(text.replace("{", "\n```\n"))))
     ),
     "a client's words": Subject(lambda text: list(prose_calls.said(text))),
     "a result": Subject(call_results.ended),
@@ -307,8 +307,8 @@ MEMORIES_SUBJECTS = {
         lambda text: fiction.framed([(0, line) for line in text.split("\n")])
     ),
     "what is fictional": Subject(fiction.is_fictional),
-    "what is refused": Subject(gate.refused),
-    "another reason": Subject(gate.other_reason),
+    "what is refused": Subject(memory_gate.refused),
+    "another reason": Subject(memory_gate.other_reason),
     "parts of a sentence": Subject(lambda text: (list(grammar.heads(text)), grammar.spliced(text))),
     "reasons in other languages": Subject(grammar.refused),
     "statements in other languages": Subject(grammar.category_of),

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from benchmarks.extraction.date_sentences import SAID, cases
-from memtree.statements import fiction, gate
+from memtree.statements import fiction, memory_gate
 from memtree.statements.attributes import attributes, changed
 from memtree.statements.calendar_dates import READ, DateKind, dates
 from memtree.statements.grammar import (
@@ -327,15 +327,15 @@ def test_what_may_be_true_is_not_fictional(lower):
     ],
 )
 def test_messages_that_are_not_the_users_own_word(text, reason):
-    assert gate.message_reason(text) is reason
+    assert memory_gate.message_reason(text) is reason
 
 
 def test_what_no_rule_takes_has_a_reason_too():
-    assert gate.other_reason("fix the build") is SkipReason.REQUEST
-    assert gate.other_reason("she said so") is SkipReason.OTHERS
-    assert gate.other_reason("gold is heavy") is SkipReason.NOT_ABOUT_USER
-    assert gate.other_reason("remind me at noon") is SkipReason.REQUEST
-    assert gate.other_reason("i see") is SkipReason.VAGUE
+    assert memory_gate.other_reason("fix the build") is SkipReason.REQUEST
+    assert memory_gate.other_reason("she said so") is SkipReason.OTHERS
+    assert memory_gate.other_reason("gold is heavy") is SkipReason.NOT_ABOUT_USER
+    assert memory_gate.other_reason("remind me at noon") is SkipReason.REQUEST
+    assert memory_gate.other_reason("i see") is SkipReason.VAGUE
 
 
 @pytest.mark.parametrize(
@@ -351,13 +351,13 @@ def test_what_no_rule_takes_has_a_reason_too():
     ],
 )
 def test_what_nobody_understands_later_is_left_out(lower, reason):
-    assert gate.refused(lower) is reason
+    assert memory_gate.refused(lower) is reason
 
 
 def test_what_holds_for_now():
-    assert gate.lasting("we use postgres right now") == ""
-    assert gate.lasting("we use postgres, but it is slow right now") == "we use postgres"
-    assert gate.lasting("we use postgres") == "we use postgres"
+    assert memory_gate.lasting("we use postgres right now") == ""
+    assert memory_gate.lasting("we use postgres, but it is slow right now") == "we use postgres"
+    assert memory_gate.lasting("we use postgres") == "we use postgres"
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_what_holds_for_now():
     ],
 )
 def test_numbers_of_accounts_are_private(text, private):
-    assert gate.is_private(text) is private
+    assert memory_gate.is_private(text) is private
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_numbers_of_accounts_are_private(text, private):
     ["I have 3 apples and 2 pears. How many are left?", "Solve: my train leaves at 3, at 80"],
 )
 def test_exercises_are_about_nobody(text):
-    assert gate.message_reason(text) is SkipReason.FICTION
+    assert memory_gate.message_reason(text) is SkipReason.FICTION
 
 
 # ------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ import pytest
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.history.message import Message
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.memories import document_passages
 from memtree.memories.memory import Memory
 from memtree.memories.memory_curation import MemoryForgetting

@@ -12,8 +12,8 @@ from memtree.context.answer_details import FoldedReader
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.history.message import Message
 from memtree.jobs.embedding import NoQueue
+from memtree.jobs.growing import StageOne
 from memtree.jobs.runtime import SystemClock
-from memtree.jobs.stage_one import StageOne
 from memtree.stores import open_store
 from memtree.text import tokens
 from memtree.text.own_lines import ELSEWHERE

@@ -13,7 +13,7 @@ import pytest
 
 from memtree.errors import Unavailable
 from memtree.jobs import child_process
-from memtree.jobs.stage_one import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, Children, StageOne
+from memtree.jobs.growing import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, Children, StageOne
 from memtree.tree import growth
 from memtree.tree.growth import concat, grow, split
 from tests.programs.loop_clock import LoopClock
