@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 import gc
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -128,10 +127,9 @@ def build_floors(found: Mapping[str, Room]) -> None:
 
 
 def first_sentence(source: str) -> str:
-    """Return what a docstring says first, up to a colon or semicolon behind three words."""
+    """Return what a docstring says first."""
     text = " ".join((ast.get_docstring(parsed(source)) or "").split())
-    first = text.partition(". ")[0].removesuffix(".")
-    return re.sub(r"(^\S+(?: \S+){2,}?)[:;] .*", r"\1", first)
+    return text.partition(". ")[0].removesuffix(".")
 
 
 def drawn(place: str, found: list[Room]) -> str:

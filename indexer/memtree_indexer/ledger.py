@@ -1,8 +1,8 @@
 """The jobs of all processes in Redis: add, start, release and recover them.
 
 Blocking, for threads: tickets are RQ jobs, and RQ has no other client. Each step is one script
-(`lua_scripts.py`); tickets are issued after it, and `queue_worker.py` finds tickets that are lost in
-between. Raises the errors of the package `redis`.
+(`lua_scripts.py`); tickets are issued after it, and `queue_worker.py` finds tickets that are lost
+in between. Raises the errors of the package `redis`.
 
     add -> in line -> ticket in RQ's queue -> begin -> progress ... -> release -> in line, or gone
 """

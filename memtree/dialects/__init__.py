@@ -1,1 +1,4 @@
-"""Read histories in the dialects of three APIs as canonical messages, and write them back."""
+"""Histories in the dialects of three APIs: read as canonical messages, and written back shorter.
+
+How answers are written stands in `memtree_proxy.dialects`.
+"""

@@ -1,2 +1,1 @@
-"""State of one process: bounded maps, bytes of its caches, CPU of its threads, traces of a
-request."""
+"""State of one process: bounded maps, threads and their CPU, circuit breakers, traces."""

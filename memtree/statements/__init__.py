@@ -1,1 +1,4 @@
-"""Statements of users: sentences about themselves, rules and dates, read by rules."""
+"""Statements of users about themselves: what a sentence says, of which day, and if it may be kept.
+
+`memtree.memories` makes memories of them.
+"""

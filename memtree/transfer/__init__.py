@@ -1,1 +1,4 @@
-"""Export memories to a file, and import files of ours and of other products."""
+"""Files of memories: exports, and imports of ours and of other products.
+
+Conversations of other programs are imported by `memtree_proxy.imports`.
+"""

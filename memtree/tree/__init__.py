@@ -1,1 +1,1 @@
-"""Stage 1: cut a history into leaves, and group leaves into a B-tree of summaries."""
+"""The tree of a conversation: leaves, their groups in a B-tree, checks of a model's summaries."""

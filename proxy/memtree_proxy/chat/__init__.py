@@ -1,5 +1,5 @@
 """Chat requests on their way to the upstream, and the answers on their way back.
 
-The routes are `/chat/completions`, `/messages` and `/responses`; memory shortens the history. The
+`/chat/completions`, `/messages` and `/responses`, with their history shortened by memory. The
 formats of the APIs are in `memtree_proxy.dialects`.
 """

@@ -1,2 +1,4 @@
-"""Wire dialects: translators between a provider's JSON and the proxy's own values. They hold no
-logic."""
+"""Answers in the dialects of three APIs: their streams, errors, and rounds of our tools in them.
+
+How requests are read stands in `memtree.dialects`.
+"""

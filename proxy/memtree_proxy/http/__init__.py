@@ -1,1 +1,1 @@
-"""HTTP without routes: request bodies, JSON bodies, content encodings, headers, error responses."""
+"""Parts that all routes share: bodies, headers, credentials, limits, and the record of each request."""

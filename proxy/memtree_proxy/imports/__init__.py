@@ -1,2 +1,4 @@
-"""Import conversations of other programs as OpenAI messages; each format has a small pure
-reader."""
+"""Import conversations of other programs as OpenAI messages: one file for each format.
+
+Files of memories are imported by `memtree.transfer`.
+"""

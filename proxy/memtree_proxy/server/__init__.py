@@ -1,1 +1,1 @@
-"""The ASGI application and the processes that serve it."""
+"""The ASGI application: routing, protocol, pages, health, and the processes that serve it."""
