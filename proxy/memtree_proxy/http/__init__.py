@@ -1,1 +1,1 @@
-"""Parts that all routes share: bodies, headers, credentials, limits, and the record of each request."""
+"""Parts of all routes: bodies, headers, credentials, limits, and the record of each request."""

@@ -12,8 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-
-import httpx2
+from typing import TYPE_CHECKING
 
 from memtree.config import Settings
 from memtree.errors import EmbedderUnavailable, MemTreeError, SummarizerUnavailable
@@ -27,6 +26,9 @@ from memtree_proxy.chat.request_fields import CHAT_MODE, chat_folds_at, is_local
 from memtree_proxy.http.headers import X_API_KEY
 from memtree_proxy.server.surroundings import Finding, judged
 from memtree_proxy.upstream.upstreams import VERSION_HEADER, anthropic_base, is_apart
+
+if TYPE_CHECKING:
+    import httpx2
 
 SHOWN_NAMES, SHOWN_LINES = 3, 5
 LOOKED_AT = 1_000  # names; gateways list hundreds
@@ -217,6 +219,8 @@ async def messages(settings: Settings) -> tuple[Sequence[Finding], Sequence[str]
 async def _listing(
     part: str, base: str, headers: dict[str, str], *, keyed: bool
 ) -> tuple[Finding, Sequence[str]]:
+    import httpx2  # noqa: PLC0415  45 ms, for a check alone
+
     shown = without_password(base)
     try:
         async with httpx2.AsyncClient(timeout=SECONDS, trust_env=False) as client:

@@ -18,8 +18,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import httpx2
-
 from memtree.config import Settings
 from memtree.errors import BadRequest, QueueUnavailable, Unavailable
 from memtree.text import tiktoken_counts, tokens
@@ -175,6 +173,8 @@ def _bind(host: str, number: int) -> OSError | None:
 
 
 async def _is_memtree(settings: Settings) -> bool:
+    import httpx2  # noqa: PLC0415  45 ms, for a check alone
+
     host = "127.0.0.1" if settings.host == "0.0.0.0" else settings.host
     try:
         async with httpx2.AsyncClient(timeout=SECONDS, trust_env=False) as client:
@@ -197,6 +197,8 @@ def files() -> Finding:
 
 async def traces(settings: Settings) -> Finding:
     """Check the trace collector by sending a report without spans, as an exporter would."""
+    import httpx2  # noqa: PLC0415  45 ms, for a check alone
+
     endpoint = settings.otel_endpoint
     if endpoint is None:
         return Finding("traces", "ok", "off")
