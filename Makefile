@@ -186,7 +186,7 @@ load: install deploytools ## ten clients on two proxies and two workers for half
 # All at once, each with its output in one piece where make can do that (from 4.0 on). Those that
 # take long come first.
 CHECKS := types quick layers format lint limits
-check: install ## format, lint, types, layers, size, fast tests, side by side; half a minute
+check: install ## format, lint, types, layers, size, fast tests, side by side; two minutes
 	@$(MAKE) --no-print-directory --keep-going --jobs=$(words $(CHECKS)) \
 	  $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(CHECKS)
 
