@@ -88,9 +88,17 @@ class SqliteDatabase:
 
     async def scrub(self, *, at_once: bool) -> None:
         """Clear deleted bytes out of the file. In a large file copies of ids and vectors stay in
-        unused pages until the next deletion, since clearing them holds up every writer."""
-        if (at_once or await self.bytes() <= SWEEP_BYTES) and await self.call_reader(unscrubbed):
-            await self.call_writer(scrub, patient=True)
+        unused pages until the next deletion, since clearing them holds up every writer. Raises
+        `StoreUnavailable` if another process reads the file; a later forget or sweep finishes the
+        work."""
+        wanted = at_once or await self.bytes() <= SWEEP_BYTES
+        cleared = not (wanted and await self.call_reader(unscrubbed))
+        if not cleared and not await self.call_writer(scrub, patient=True):
+            # Raised here: that somebody reads is no outage, after which writes would be refused.
+            raise StoreUnavailable(
+                "It is deleted, but its bytes are still in the store's files: another process is "
+                "reading them; the next deletion or sweep clears them."
+            )
 
     async def bytes(self) -> int:
         """Return the size of the file, with the WAL file."""
@@ -141,29 +149,24 @@ def unscrubbed(db: sqlite3.Connection) -> bool:
     return db.execute("SELECT 1 FROM deletions LIMIT 1").fetchone() is not None
 
 
-def scrub(db: sqlite3.Connection) -> None:
-    """Rewrite the file without deleted rows; must run outside a transaction.
+def scrub(db: sqlite3.Connection) -> bool:
+    """Rewrite the file without deleted rows, and return False if another process still reads them;
+    must run outside a transaction.
 
     `secure_delete` alone is not enough: it clears a row where it stands, but a page that SQLite
     rebuilt when it moved rows keeps older copies of them in its unused part. Measured over nine
     stores of 3,000 nodes, of which 1,600 were deleted: in eight of them 1 to 8 ids, addresses or
     vectors could still be found. VACUUM leaves none, and takes 13 ms per MB of the whole file.
-
-    Raises `StoreUnavailable` if another process holds the file; a later forget or sweep finishes
-    the work.
     """
     (newest,) = db.execute("SELECT max(number) FROM deletions").fetchone()
     if newest is None:
-        return
+        return True
     db.execute("VACUUM")
     # This waits for readers of older states, up to the busy timeout.
     (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if busy:
-        raise StoreUnavailable(
-            "It is deleted, but its bytes are still in the store's files: another process is "
-            "reading them; the next deletion or sweep clears them."
-        )
-    db.execute("DELETE FROM deletions WHERE number <= ?", (newest,))
+    if not busy:
+        db.execute("DELETE FROM deletions WHERE number <= ?", (newest,))
+    return not busy
 
 
 class SqliteStore(SqlStore):

@@ -354,7 +354,7 @@ class TestSqliteStore(OnSqlite, RetentionContract):
 
     async def test_a_reader_in_another_process_holds_up_the_scrubbing_only(self, tmp_path):
         path = tmp_path / "store.db"
-        store = SqliteStore(path, busy_timeout=0.3)  # so long a reader is waited for, too
+        store = SqliteStore(path, busy_timeout=0.3)  # so long that an outage would be believed
         await store.commit(A, growing())
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN")
