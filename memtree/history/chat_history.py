@@ -63,7 +63,8 @@ def price(message: Message, count: Callable[[str], int]) -> int:
         tokens += loose_tokens(fields["extra_content"], count)
     if isinstance(fields.get("audio"), dict):  # earlier speech, referred to by its id
         tokens += FLAT_TOKENS
-    return tokens + max(loose_tokens(fields.get(name), count) for name in REASONING)
+    reasoning = (loose_tokens(fields[name], count) for name in REASONING if name in fields)
+    return tokens + max(reasoning, default=0)
 
 
 def markers(message: Message) -> list[Any]:
