@@ -20,6 +20,7 @@ from itertools import islice
 
 from memtree.digests.call_fields import BUILD, TEST, Action, Field, groups
 from memtree.language.word_file import WordFile, lazily
+from memtree.text.prose_runs import lowered
 
 _OUTPUT_DATA = WordFile("all", "tool_calls")
 
@@ -117,13 +118,14 @@ _KILLED = _DATA.pattern("killed", re.IGNORECASE)
 _RUNNING = _DATA.pattern("running", re.IGNORECASE)
 _NEGATED = _DATA.pattern("negated", re.IGNORECASE)
 _EXIT_COMMAND = re.compile(r"exit -?\d+;?$")
-_REFUSED = _DATA.pattern("refusals", re.IGNORECASE)
+# In lower case, which is searched five times as fast as with IGNORECASE
+_REFUSED = _DATA.pattern("refusals")
 _SHELL_REFUSED = _DATA.pattern("shell_refusals", re.IGNORECASE | re.MULTILINE)
 _FAILURE = _DATA.pattern("failures", re.IGNORECASE)
 _DONE = _DATA.pattern("done", re.IGNORECASE)
 _NOT_EMPTY = re.compile(r"[^\s][^\n]*+")
 _RETURN = re.compile(r"\r(?=\n)")
-_MADE = _DATA.pattern("made", re.IGNORECASE)
+_MADE = _DATA.pattern("made")
 _OVERWRITTEN = _DATA.pattern("overwritten")
 _FILE_SHOWN = _DATA.pattern("files_shown")
 
@@ -336,7 +338,7 @@ def refused(text: str) -> tuple[int, int] | None:
     if (line := not_run(text)) is not None:
         return line
     beginning = text[:600]
-    match = _REFUSED.search(beginning)
+    match = _REFUSED.search(lowered(beginning))
     if match and not (_DONE.search(beginning[: match.start()])):
         start = text.rfind("\n", 0, match.start()) + 1
         end = text.find("\n", match.end())
@@ -368,7 +370,7 @@ def made(text: str) -> bool | None:
     beginning = text[:400]
     if _OVERWRITTEN.search(beginning):
         return False
-    return True if _MADE.search(beginning) else None
+    return True if _MADE.search(lowered(beginning)) else None
 
 
 def shown_file(text: str) -> tuple[int, int] | None:
