@@ -241,11 +241,8 @@ def _habit(sentence: str) -> Attribute | None:
         if day.kind is DateKind.RECURRING:
             rest = f"{sentence[: day.start]} {sentence[day.end :]}"
             what = [word for word in _words(rest) if word not in _SUBJECTS][:_MOST_WORDS]
-            return (
-                Attribute(f"habit:{' '.join(what)}", sentence[day.start : day.end])
-                if what
-                else None
-            )
+            when = sentence[day.start : day.end]
+            return Attribute(f"habit:{' '.join(what)}", when) if what else None
     return None
 
 

@@ -143,9 +143,7 @@ def _numbers(match: re.Match[str], said: date | None) -> DateMention | None:
 def _month_and_day(match: re.Match[str], said: date | None) -> DateMention | None:
     """3/15 and 15.3., only where a word before says that it is a day and only one reading is."""
     first, second = int(match["a"]), int(match["b"])
-    if match["sign"] == "/" and (first > 12) == (second > 12):
-        return None
-    if match["sign"] == "/" and (first, second) == (24, 7):
+    if match["sign"] == "/" and ((first > 12) == (second > 12) or (first, second) == (24, 7)):
         return None
     month, day = (second, first) if first > 12 or match["sign"] == "." else (first, second)
     return _mention(match, DateKind.MONTH_DAY) if _day(2024, month, day) else None

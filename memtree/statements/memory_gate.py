@@ -6,7 +6,7 @@ import re
 
 from memtree.language.word_file import WordFile, lazily
 from memtree.statements import fiction, grammar
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import SkipReason
 from memtree.text.request_words import asks
 
 _DATA = WordFile("all", "memory_gate")

@@ -24,8 +24,16 @@ from memtree.statements import fiction, grammar, memory_gate
 from memtree.statements.attributes import Attribute, attributes
 from memtree.statements.calendar_dates import DateMention, dates, is_event, is_schedule
 from memtree.statements.forget_orders import forgets, is_off_record
-from memtree.statements.grammar import heads, later, plain, spliced, without_intro, without_lead
-from memtree.statements.skip_reasons import Skip, SkipReason
+from memtree.statements.grammar import (
+    Skip,
+    SkipReason,
+    heads,
+    later,
+    plain,
+    spliced,
+    without_intro,
+    without_lead,
+)
 from memtree.text import rule_score, rule_sentences, secrets
 from memtree.text.own_words import own_words
 from memtree.text.rule_sentences import standing_rules
@@ -57,12 +65,8 @@ def own_sentences(text: str, *, in_play: bool = False) -> OwnSentences:
     parts = list(islice(_sentences(text, spans), MOST + 1))
     if any(is_off_record(text[start:end]) for _, (start, end) in parts):
         return OwnSentences([], [Skip(0, len(text), SkipReason.OFF_RECORD)])
-    made_up = fiction.framed(
-        [
-            (at, lowered(text[start : min(end, start + memory_gate.LONGEST)]))
-            for at, (start, end) in parts
-        ]
-    )
+    shown = [(at, lowered(text[start:end][: memory_gate.LONGEST])) for at, (start, end) in parts]
+    made_up = fiction.framed(shown)
     hidden = iter(secrets.find(text))
     secret = next(hidden, None)
     readable: list[Span] = []

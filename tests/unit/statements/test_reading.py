@@ -10,8 +10,15 @@ from benchmarks.extraction.appointments import SAID, cases
 from memtree.language.word_file import WordFile, languages_with
 from memtree.statements import grammar
 from memtree.statements.calendar_dates import is_schedule, with_day
-from memtree.statements.grammar import CATEGORIES, REASONS, category_of, lead, plain, refused
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import (
+    CATEGORIES,
+    REASONS,
+    SkipReason,
+    category_of,
+    lead,
+    plain,
+    refused,
+)
 from memtree.statements.user_statements import MOST, WISH, is_torn, own_sentences, read_statements
 from memtree.text.spans import Span
 

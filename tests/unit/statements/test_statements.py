@@ -12,6 +12,7 @@ from memtree.statements import fiction, memory_gate
 from memtree.statements.attributes import attributes, changed
 from memtree.statements.calendar_dates import READ, DateKind, dates
 from memtree.statements.grammar import (
+    SkipReason,
     is_decision,
     is_event,
     is_fact,
@@ -19,7 +20,6 @@ from memtree.statements.grammar import (
     is_preference,
     kept_in_mind,
 )
-from memtree.statements.skip_reasons import SkipReason
 
 # ------------------------------------------------------------------------------------------------
 # Attributes of people: the first person and the form of notes say the same, in each language, and
