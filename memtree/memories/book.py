@@ -301,13 +301,10 @@ class MemoryBook:
             checked_name(edit.category, "category")
         old = await self.get(scope, ref)
         change = change_of(edit, old, self.clock.now(), self.rules.max_text_chars)
-        if isinstance(change.text, Unset):
-            memory = await self._store.change(scope, ref, change, if_version=if_version)
-            self._watch.wake(scope)
-            return memory
-        [vector] = await self.saving.vectors_to_save([change.text])
+        texts = [] if isinstance(change.text, Unset) else [change.text]
+        vectors = await self.saving.vectors_to_save(texts)
         memory = await self._store.change(scope, ref, change, if_version=if_version)
-        await self.saving.keep_vectors(scope, [(memory, vector)])
+        await self.saving.keep_vectors(scope, [(memory, vector) for vector in vectors])
         return memory
 
     async def confirm(self, scope: Scope, ref: MemoryRef, *, by_person: bool) -> Memory:

@@ -82,19 +82,15 @@ def canonical_tag(value: object, name: str) -> str:
     """Return one tag in its form, "" where nothing is left of it."""
     if not isinstance(value, str):
         raise BadRequest(f"{name} must be a string", param=name)
-    tag = _form(value[: MAX_GIVEN + 1])
-    if len(value) > MAX_GIVEN or len(tag) > MAX_TAG:
-        raise BadRequest(f"{name} must have at most {MAX_TAG} characters", param=name)
-    return tag
-
-
-def _form(text: str) -> str:
-    folded = nfc(nfc(text).lower())
+    folded = nfc(nfc(value[: MAX_GIVEN + 1]).lower())
     # White space first: a line break is a control character and a border of words as well.
     joined = "-".join(folded.split())
     # Control, bidi, surrogate and unassigned characters have no place in a line that is shown.
     plain = "".join(char for char in joined if not unicodedata.category(char).startswith("C"))
-    return nfc(plain.strip("-"))
+    tag = nfc(plain.strip("-"))
+    if len(value) > MAX_GIVEN or len(tag) > MAX_TAG:
+        raise BadRequest(f"{name} must have at most {MAX_TAG} characters", param=name)
+    return tag
 
 
 LONGEST_TEXT = 40  # characters of a timestamp
@@ -198,7 +194,13 @@ def lifetime(
     if ttl is not None and at is not None:
         raise BadRequest(f"{place}ttl and {place}expiresAt exclude each other", param=place + TTL)
     if ttl is not None:
-        return now + _duration(ttl, place + TTL)
+        # Stricter than elsewhere: the clients of this form know no other.
+        if not isinstance(ttl, str) or not _LIFETIME.fullmatch(ttl):
+            raise BadRequest(
+                f'{place}ttl must be a whole number and one of s, m, h, d, w, as "24h"',
+                param=place + TTL,
+            )
+        return now + ttl_seconds(ttl, place + TTL)
     return otherwise if at is None else expiry(at, now, place + EXPIRES_AT)
 
 
@@ -225,12 +227,3 @@ def milliseconds(seconds: float) -> int:
     1735689600001
     """
     return round(seconds * 1_000)
-
-
-def _duration(value: object, name: str) -> float:
-    # Stricter than elsewhere: the clients of this form know no other.
-    if not isinstance(value, str) or not _LIFETIME.fullmatch(value):
-        raise BadRequest(
-            f'{name} must be a whole number and one of s, m, h, d, w, as "24h"', param=name
-        )
-    return ttl_seconds(value, name)

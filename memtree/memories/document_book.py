@@ -114,7 +114,7 @@ class DocumentBook:
             raise MemoryLimit(f"{reason} {error.message}") from None
         self._book.saving.without_vectors(scope)
         self._book.announce(scope)
-        stored = document_passages.new_document(document, len(made), now)
+        stored = document_passages.document_of(made[0])
         return PutDocument(stored, replaced=bool(replaced), changed=True)
 
     # -- reading -----------------------------------------------------------------------------

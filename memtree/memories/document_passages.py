@@ -41,7 +41,6 @@ from memtree.text.normal_form import text_hash
 MAX_BYTES = 1 << 20  # of a document's text, in UTF-8
 MAX_METADATA_BYTES = 16_000  # as JSON
 MAX_DEPTH = 8  # of metadata, the object itself being 1
-_TYPE_FIELD = "type"
 
 Metadata = Mapping[str, Any]
 
@@ -85,7 +84,7 @@ def checked(id_: str, text: str, type_: str | None, metadata: Metadata | None) -
     checked_id(id_, "id")
     given = {} if metadata is None else metadata
     _check_metadata(given)
-    named = given.get(_TYPE_FIELD)
+    named = given.get("type")
     if type_ is None and isinstance(named, str) and named:
         type_ = named
     _check_text(text)
@@ -282,21 +281,7 @@ def memories_of(
     ]
 
 
-def new_document(document: NewDocument, passages: int, now: float) -> Document:
-    """Return the document as it is stored in so many passages."""
-    return Document(
-        document.id,
-        document.type,
-        document.metadata,
-        passages,
-        len(document.text),
-        now,
-        document.masked,
-        document.digest,
-    )
-
-
-def document_of(first: Memory) -> Document:
+def document_of(first: Memory | NewMemory) -> Document:
     """Return the document whose first passage this is."""
     data = first.data or {}
     return Document(

@@ -79,8 +79,7 @@ def new_text(text: str, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
     """Return the change of a memory that says something else from now on. Raises as `checked_text`
     does."""
     text = checked_text(text, most)
-    said, terms = text_hash(text), packed_terms(text)
-    return MemoryChange(at, text=text, text_hash=said, terms=terms, last_confirmed=at)
+    return MemoryChange(at, text, text_hash(text), packed_terms(text), last_confirmed=at)
 
 
 def change_of(edit: Edit, old: Memory, at: float, most: int = MAX_TEXT_CHARS) -> MemoryChange:
@@ -107,14 +106,10 @@ def change_of(edit: Edit, old: Memory, at: float, most: int = MAX_TEXT_CHARS) ->
 def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CHARS) -> NewMemory:
     """Make what is stored of a draft. Raises as `checked_text` does, also for its other fields."""
     text = checked_text(draft.text, most)
-    names = {
-        "category": draft.category,
-        "source_provider": draft.source_provider,
-        "session_id": draft.session_id,
-    }
-    for name, value in names.items():
-        if value is not None:
-            checked_name(value, name)
+    given = draft.said_of_it()
+    for name in ("category", "source_provider", "session_id"):
+        if given[name] is not None:
+            checked_name(given[name], name)
     for tag in draft.tags:
         refuse_secrets(tag)
     if not (math.isfinite(draft.importance) and 0 <= draft.importance <= 1):
@@ -122,13 +117,12 @@ def new_memory(draft: MemoryDraft, id_: str, now: float, most: int = MAX_TEXT_CH
     category = draft.category or category_of(text)
     trust = trust_of(text, draft, category, draft.standing)
     said: dict[str, Any] = {
-        **draft.said_of_it(),
+        **given,
         "category": category,
         "last_confirmed": now if draft.last_confirmed is None else draft.last_confirmed,
         **trust._asdict(),
     }
-    hashed, terms = text_hash(text), packed_terms(text)
-    return NewMemory(id_, text, hashed, terms, now, **said)
+    return NewMemory(id_, text, text_hash(text), packed_terms(text), now, **said)
 
 
 def inheriting(draft: MemoryDraft, old: Memory) -> MemoryDraft:
@@ -154,15 +148,8 @@ def in_place(old: Memory, text: str, id_: str, now: float) -> NewMemory:
     known of that one, stands only where that did, and counts as written by the same writer."""
     standing = standing_topic(text) or (FACT if old.standing == FACT else "")
     said = {**old.said_of_it(), "last_confirmed": old.said}
-    return NewMemory(
-        id_,
-        text,
-        text_hash(text),
-        packed_terms(text),
-        now,
-        standing=standing if old.standing else "",
-        **said,
-    )
+    stands = standing if old.standing else ""
+    return NewMemory(id_, text, text_hash(text), packed_terms(text), now, standing=stands, **said)
 
 
 def checked_name(value: str, name: str) -> str:

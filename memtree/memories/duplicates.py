@@ -10,9 +10,6 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memtree.memories.memory import Memory, NewMemory, PossibleUpdate, Tombstone
 from memtree.memories.memory_store import MemoryFilter, MemoryReading
 from memtree.memories.memory_topics import outranks
@@ -20,6 +17,7 @@ from memtree.memories.relation.relation import NOTHING, Relation, compare
 from memtree.memories.scope import Scope
 from memtree.memories.search.ranking import MemoryHit
 from memtree.memories.search.scope_search import MemorySearch
+from memtree.memories.search.vector_bytes import Vector
 from memtree.statements.attributes import changed, tells_change
 from memtree.text.telling_words import apart
 
@@ -49,7 +47,6 @@ def is_quick(text: str, others: Iterable[str]) -> bool:
     return sum(len(text) + len(other) for other in others) <= QUICK_CHARS
 
 
-Vector = NDArray[np.float32]
 Result = TypeVar("Result")
 
 NEIGHBOURS = 8  # looked at in a duplicate check
@@ -101,7 +98,10 @@ class DuplicateCheck:
         neighbours = await self._search.neighbours(scope, text, vector, limit=limit)
         hits = list(neighbours.hits[:NEIGHBOURS])
         if has_value:
-            far = [*neighbours.hits[NEIGHBOURS:], *await self._standing(scope)]
+            # A new value of a standing memory may share no word with it.
+            page = await self._store.page(scope, MemoryFilter(standing=True), limit=MOST_STANDING)
+            standing = [MemoryHit(memory, 0.0, 0.0) for memory in page.memories]
+            far = [*neighbours.hits[NEIGHBOURS:], *standing]
             known = {hit.memory.id for hit in hits}
             hits += [
                 hit
@@ -116,12 +116,6 @@ class DuplicateCheck:
         near = [row for row in rows if row.relation is not Relation.OTHER]
         near.sort(key=lambda row: (_ORDER[row.relation], -row.relevance, row.memory.number))
         return tuple(near[:MOST_NEAR])
-
-    async def _standing(self, scope: Scope) -> list[MemoryHit]:
-        """Return the standing memories as hits of no relevance: a new value of theirs may share no
-        word with them."""
-        page = await self._store.page(scope, MemoryFilter(standing=True), limit=MOST_STANDING)
-        return [MemoryHit(memory, 0.0, 0.0) for memory in page.memories]
 
     async def corrected(self, scope: Scope, text: str) -> tuple[Tombstone, ...]:
         """Return the tombstones of texts that this one comes close to. The text of a forgotten

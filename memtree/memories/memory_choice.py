@@ -52,7 +52,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from memtree.clock import DAY
@@ -95,23 +95,16 @@ def is_general(message: str) -> bool:
     do in its language, or asks for a text that is about nobody with a name."""
     head = " ".join(message[:_READ].split()).lstrip("¿¡«„“\"'( ")
     lower = head.lower()
-    languages = languages_of(lower)
-    if _question_pattern(languages, "own").search(lower):
+    questions = partial(pattern, "memory_general_questions", languages_of(lower))
+    if questions("own").search(lower):
         return False
-    if _question_pattern(languages, "general").search(lower):
+    if questions("general").search(lower):
         return True
     named = any(word[0].isupper() for word in head.split()[1:])
-    return not named and _question_pattern(languages, "writing").search(lower) is not None
-
-
-def _question_pattern(languages: tuple[str, ...], name: str) -> re.Pattern[str]:
-    return pattern("memory_general_questions", languages, name)
+    return not named and questions("writing").search(lower) is not None
 
 
 READ = 400  # characters
-_LASTING = ("preference", "instruction")  # categories
-_PLAN = "schedule"  # a category
-
 _NUMBERED = r"\bv\d{1,4}\b|\b\d{1,3}\.\d{1,4}\.\d{1,5}\b"  # versions, in any language
 
 
@@ -131,9 +124,9 @@ def is_outdated(memory: Memory, stale: float, now: float) -> bool:
 
 def may_change(text: str, category: str | None = None, standing: str = "") -> bool:
     """Return True if a fact is of a kind that may change within months. `standing`: its topic."""
-    if category in _LASTING or standing.startswith("wish"):
+    if category in ("preference", "instruction") or standing.startswith("wish"):
         return False
-    if category == _PLAN:
+    if category == "schedule":
         return True
     lower = " ".join(text[:READ].lower().split())
     return pattern("memory_changing", languages_of(lower), also=_NUMBERED).search(lower) is not None

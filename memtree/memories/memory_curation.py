@@ -47,8 +47,7 @@ from memtree.memories.rule_extraction import joined, predicates
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages, ForgetOrder
 from memtree.statements import forget_orders
-from memtree.statements.grammar import REFERS_BACK
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import REFERS_BACK, SkipReason
 from memtree.statements.user_statements import own_sentences
 
 _MOST_REPLACED = 50  # memories in one line of succession
@@ -164,7 +163,6 @@ READ = 2_000  # characters of a memory
 REASON = "the user asked to forget it"
 _SAID = "User said: "
 _PARTICLE = "of"  # as which `reading` reads endings and particles of Japanese and Chinese
-_USER = "user"
 
 
 class MemoryWishes(NamedTuple):
@@ -213,8 +211,9 @@ def rest(about: str, text: str) -> str | None:
     """Return what a memory says beside that which the words of an order mean: "" for nothing, None
     where the two cannot be parted."""
     subject, clauses = predicates(text)
-    if _all_of(about, subject):
-        return ""
+    meant, named = _weighty(about), _weighty(subject)
+    if meant and all(any(_same(token, other) for other in named) for token in meant):
+        return ""  # it is about all that is said of the subject: "my dog"
     if len(clauses) < 2:
         return "" if _names_all(about, text) else None
     goes = [_fits(about, subject + said) for _, said in clauses]
@@ -232,12 +231,6 @@ def rest(about: str, text: str) -> str | None:
 def rest_of(about: str, memory: Memory) -> str | None:
     """Like `rest`, for a memory. One that has data of its own goes as a whole."""
     return "" if memory.kind or memory.data else rest(about, memory.text[:READ])
-
-
-def _all_of(about: str, subject: str) -> bool:
-    """Return True if an order is about all that is said of a subject: "my dog"."""
-    meant, named = _weighty(about), _weighty(subject)
-    return bool(meant) and all(any(_same(token, other) for other in named) for token in meant)
 
 
 def _names_all(about: str, text: str) -> bool:
@@ -258,7 +251,7 @@ def _weighty(text: str) -> list[Token]:
 
 def _tokens(text: str) -> list[Token]:
     tokens = read(text[:READ].removeprefix(_SAID)).tokens
-    return [token for token in tokens if token.key != _USER]
+    return [token for token in tokens if token.key != "user"]
 
 
 def _same(one: Token, other: Token) -> bool:

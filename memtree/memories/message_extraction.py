@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple, Protocol
@@ -49,7 +49,7 @@ from memtree.memories.user_memories import ExtractedMessages
 from memtree.process.bounded import remember
 from memtree.process.threads import counted
 from memtree.statements import memory_gate
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import SkipReason
 from memtree.text import secrets
 from memtree.text.normal_form import text_hash
 
@@ -234,16 +234,40 @@ class MemoryExtraction:
             kept: list[tuple[NewMemory, Vector | None]] = []
             rivals: dict[str, Sequence[NearMemory]] = {}
             for new, vector in zip(news, vectors, strict=True):
-                near = await self._near(scope, new, vector, kept)
-                if near is None:
+                said = any(
+                    self._saving.says_the_same(new.text, vector, other.text, others)
+                    for other, others in kept
+                )
+                near = () if said else await self._saving.near(scope, new.text, vector)
+                if said or same_in(near, new):
                     skipped.append(SkippedText(new.text, SkipReason.DUPLICATE))
                 else:
                     kept.append((new, vector))
                     rivals[new.id] = near
+            news = [new for new, _ in kept]
             if dry_run:
-                stored = tuple(_memory(new) for new, _ in kept)
-                return ExtractionReport(stored, tuple(skipped), 1)
-            return await self._added(scope, reading.message, kept, skipped, rivals)
+                return ExtractionReport(tuple(map(_memory, news)), tuple(skipped), 1)
+            digest = reading.message.digest
+            try:
+                added = await self._store.add_extracted(scope, digest, news, most=self._most)
+            except MemoryLimit:
+                skipped += [SkippedText(new.text, LIMIT) for new in news]
+                return ExtractionReport(skipped=tuple(skipped), messages=1, full=True)
+            if added is None:  # somebody else read it meanwhile
+                return ExtractionReport()
+            stored: list[tuple[Memory, Vector | None]] = []
+            for (memory, existing), (_, vector) in zip(added, kept, strict=True):
+                if existing:
+                    skipped.append(SkippedText(memory.text, SkipReason.DUPLICATE))
+                else:
+                    stored.append((memory, vector))
+            if stored:
+                await self._saving.keep_vectors(scope, stored, check=True)
+            saved = [
+                await self._saving.keep_updates(scope, memory, rivals.get(memory.id, ()))
+                for memory, _ in stored
+            ]
+            return ExtractionReport(tuple(saved), tuple(skipped), 1)
 
     def _made(
         self, reading: ReadMessage, place: MessagePlace, most: int
@@ -288,55 +312,6 @@ class MemoryExtraction:
                 recorded=now,
             ),
         )
-
-    async def _near(
-        self,
-        scope: Scope,
-        new: NewMemory,
-        vector: Vector | None,
-        kept: Sequence[tuple[NewMemory, Vector | None]],
-    ) -> Sequence[NearMemory] | None:
-        """Return the memories that come close; None where one says the same, or another of the same
-        message does."""
-        if any(
-            self._saving.says_the_same(new.text, vector, other.text, others)
-            for other, others in kept
-        ):
-            return None
-        near = await self._saving.near(scope, new.text, vector)
-        return None if same_in(near, new) else near
-
-    async def _added(
-        self,
-        scope: Scope,
-        message: UserMessage,
-        kept: Sequence[tuple[NewMemory, Vector | None]],
-        skipped: list[SkippedText],
-        rivals: Mapping[str, Sequence[NearMemory]],
-    ) -> ExtractionReport:
-        news = [new for new, _ in kept]
-        try:
-            added = await self._store.add_extracted(scope, message.digest, news, most=self._most)
-        except MemoryLimit:
-            skipped += [SkippedText(new.text, LIMIT) for new in news]
-            return ExtractionReport(skipped=tuple(skipped), messages=1, full=True)
-        if added is None:  # somebody else read it meanwhile
-            return ExtractionReport()
-        stored = [
-            (memory, vector)
-            for (memory, existing), (_, vector) in zip(added, kept, strict=True)
-            if not existing
-        ]
-        skipped += [
-            SkippedText(memory.text, SkipReason.DUPLICATE) for memory, existing in added if existing
-        ]
-        if stored:
-            await self._saving.keep_vectors(scope, stored, check=True)
-        saved = [
-            await self._saving.keep_updates(scope, memory, rivals.get(memory.id, ()))
-            for memory, _ in stored
-        ]
-        return ExtractionReport(tuple(saved), tuple(skipped), 1)
 
 
 def _told(candidate: Candidate, message: UserMessage) -> str:

@@ -291,16 +291,13 @@ def grounds(text: str, spans: Sequence[Span], quote: str) -> Grounds | None:
     if at < 0:
         return None
     first, last = places[at], places[at + len(wanted) - 1]
-    offsets: list[tuple[int, Span]] = []  # where each span begins in `shown`
+    held: list[tuple[int, Span]] = []  # with where each span begins in `shown`
     begins = 0
     for span in spans:
-        offsets.append((begins, span))
-        begins += span.end - span.start + 1
-    held = [
-        (begin, span)
-        for begin, span in offsets
-        if begin <= last and first < begin + span.end - span.start
-    ]
+        ends = begins + span.end - span.start
+        if begins <= last and first < ends:
+            held.append((begins, span))
+        begins = ends + 1
     (begin, opening), (end_begin, other) = held[0], held[-1]
     place = Span(opening.start + max(0, first - begin), other.start + last - end_begin + 1)
     sentence = Span(opening.start, other.end)

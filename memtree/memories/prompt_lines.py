@@ -114,7 +114,6 @@ _TEXTS = {
     OVERVIEW: _NEWEST + "what is remembered of them. The known facts listed here, by category, are "
     "{0} of the {1} saved memories: tell them what these say{2}.",
 }
-_MORE = ", and that there are more"
 
 
 class Wish(NamedTuple):
@@ -129,7 +128,7 @@ class Wish(NamedTuple):
 
 def note(what: str, digest: str, listed: int = 0, total: int = 0) -> MemoryLine:
     """Return the line of a note. `listed`, `total`: memories of an overview."""
-    more = _MORE if total > listed else ""
+    more = ", and that there are more" if total > listed else ""
     text = _TEXTS[what].format(listed, total, more)
     id_ = f"{NOTE_ID}{what}:{digest[:16]}:{listed}:{total}"
     return MemoryLine(MemoryVersion(id_, 1), text, LineKind.NOTE)

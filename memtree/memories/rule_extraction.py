@@ -37,9 +37,8 @@ from typing import NamedTuple
 from memtree.language.languages import language_of
 from memtree.language.word_file import WordFile, languages_with
 from memtree.statements.calendar_dates import with_day
-from memtree.statements.grammar import UNSPACED, WITH_MINE, is_unspaced
+from memtree.statements.grammar import UNSPACED, WITH_MINE, Skip, SkipReason, is_unspaced
 from memtree.statements.memory_gate import LONGEST
-from memtree.statements.skip_reasons import Skip, SkipReason
 from memtree.statements.user_statements import WISH, Statement, read_statements
 from memtree.text.normal_form import canonical
 

@@ -205,7 +205,6 @@ class PendingVectors:
             return
         # Taken out: what is submitted while this batch is made is a wish of its own.
         scope, deferred = self._scopes.popitem(last=False)
-        rows: Sequence[Memory] = ()
         try:
             rows = await self._store.without_vectors(scope, self._embedder.recipe, BATCH)
             await self._embed(scope, rows, deferred)

@@ -61,10 +61,13 @@ class RecentSettings:
 
     async def of(self, scope: Scope) -> UserSettings:
         """Return the settings as they were at most two seconds ago. While the store fails, they are
-        the last known ones, and for a user never met the first ones: all is off."""
-        known = self._known.get(scope)
-        if known is not None and self._clock.monotonic() < known.until:
+        the last known ones, and for a user never met the first ones: all is off. Of requests at
+        once, one asks the store, and the others go on with what is known."""
+        known, now = self._known.get(scope), self._clock.monotonic()
+        if known is not None and now < known.until:
             return known.settings
+        if known is not None:
+            self._known[scope] = known._replace(until=now + self._patience)
         try:
             async with asyncio.timeout(self._patience):
                 settings = await self._effective(scope)
@@ -172,7 +175,7 @@ class UserBook:
             now,
             now,
             _description(draft.description),
-            _category(draft.category) if draft.category is not None else None,
+            checked_category(draft.category, "category") if draft.category is not None else None,
         )
         return await self._store.add_group(scope, group, self._most)
 
@@ -189,7 +192,7 @@ class UserBook:
         checked = GroupChange(
             None if change.title is None else _title(change.title),
             None if change.description is None else _description(change.description),
-            _category(change.category) if change.category else change.category,
+            checked_category(change.category, "category") if change.category else change.category,
         )
         return await self._store.change_group(scope, id_, checked, self.clock.now())
 
@@ -201,7 +204,16 @@ class UserBook:
         """Add members; what is no live memory is left out, and told. Raises `NotFound` without the
         group."""
         added = await self._store.add_members(scope, id_, refs)
-        return MembersAdded(added, await self._unknown(scope, refs))
+        memories = await self._store.get(scope, refs)
+        names = _names(memories)
+        rest = [ref for ref in refs if ref not in names]
+        if not rest:
+            return MembersAdded(added)
+        # A duplicate answers with the memory that counts, under the other one's id.
+        counting = {memory.id for memory in memories}
+        stored = await self._store.get(scope, rest, deleted=True)
+        names |= _names([memory for memory in stored if memory.duplicate_of in counting])
+        return MembersAdded(added, tuple(dict.fromkeys(ref for ref in rest if ref not in names)))
 
     async def remove_members(self, scope: Scope, id_: str, refs: Sequence[MemoryRef]) -> int:
         """Remove members, and return how many were in the group. Raises `NotFound` without the
@@ -215,18 +227,6 @@ class UserBook:
     async def twins(self, scope: Scope, ids: Sequence[str]) -> Mapping[str, list[str]]:
         """Return, by id of a memory, the ids of those that say the same and for which it stands."""
         return await self._store.twins(scope, ids)
-
-    async def _unknown(self, scope: Scope, refs: Sequence[MemoryRef]) -> tuple[MemoryRef, ...]:
-        memories = await self._store.get(scope, refs)
-        names = _names(memories)
-        rest = [ref for ref in refs if ref not in names]
-        if not rest:
-            return ()
-        # A duplicate answers with the memory that counts, under the other one's id.
-        counting = {memory.id for memory in memories}
-        stored = await self._store.get(scope, rest, deleted=True)
-        names |= _names([memory for memory in stored if memory.duplicate_of in counting])
-        return tuple(dict.fromkeys(ref for ref in rest if ref not in names))
 
 
 def _names(memories: Sequence[Memory]) -> set[MemoryRef]:
@@ -243,7 +243,3 @@ def _title(text: str) -> str:
 def _description(text: str) -> str:
     """Check a description; "" where nothing is said."""
     return checked_text(text, MAX_DESCRIPTION_CHARS, "description") if text.strip() else ""
-
-
-def _category(text: str) -> str:
-    return checked_category(text, "category")

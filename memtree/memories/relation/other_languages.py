@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from posixpath import commonprefix
 
-from memtree.language.languages import languages_of
 from memtree.language.word_file import WordFiles, at_first_use
 
 _OTHERS = ("all", "en")
@@ -72,17 +72,8 @@ def synonyms(languages: tuple[str, ...]) -> dict[str, str]:
     return {word: line[0] for line in lines for word in line[1:]}
 
 
-def synonyms_in(text: str) -> dict[str, str]:
-    """Return the `synonyms` of the languages that a text may be in."""
-    return synonyms(languages_of(text))
-
-
 def same_verb(one: str, other: str) -> bool:
     """Return True if two words in lower case are forms of one verb: wohne, wohnt."""
-    size = 0
-    for left, right in zip(one, other, strict=False):
-        if left != right:
-            break
-        size += 1
+    size = len(commonprefix((one, other)))
     one, other = one[size:], other[size:]
     return size >= _LEAST and not _ENDINGS.isdisjoint((f"{one}-{other}", f"{other}-{one}"))

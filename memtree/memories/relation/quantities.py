@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 from memtree.language.written_days import ordinal, written_day
 from memtree.memories.relation import quantity_words
@@ -33,13 +34,11 @@ _LONGEST = 15  # digits that are calculated with
 _SHORT_SCALES = {"k": 1_000, "mio": 1_000_000, "bn": 1_000_000_000}
 
 
-class Quantity:
+class Quantity(NamedTuple):
     """A quantity at a place: its key, and where the words after it begin."""
 
-    __slots__ = ("after", "key")
-
-    def __init__(self, key: str, after: int) -> None:
-        self.key, self.after = key, after
+    key: str
+    after: int
 
 
 def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Quantity | None:
@@ -50,12 +49,9 @@ def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Qu
     if word in quantity_words.DAYS and (capital or word not in quantity_words.SHORT_DAYS):
         plural = word.endswith("s") and word not in ("tues", "thurs")
         return Quantity(f"wd{'s' * plural}:{quantity_words.DAYS[word]}", at + 1)
-    if (
-        word in ("every", "each")
-        and words[at + 1 : at + 2]
-        and words[at + 1] in quantity_words.DAYS
-    ):
-        return Quantity(f"wds:{quantity_words.DAYS[words[at + 1]]}", at + 2)
+    following = words[at + 1] if at + 1 < len(words) else ""
+    if word in ("every", "each") and following in quantity_words.DAYS:
+        return Quantity(f"wds:{quantity_words.DAYS[following]}", at + 2)
     if word in quantity_words.MONTHS and (
         word not in ("may", "mar", "march") or not names or capital
     ):
@@ -69,12 +65,10 @@ def quantity_at(words: Sequence[str], at: int, names: Sequence[bool] = ()) -> Qu
     if word in quantity_words.ORDINALS or _ORDINAL.fullmatch(word):
         return _from_ordinal(words, at)
     if word in quantity_words.CURRENCIES and at + 1 < len(words):
-        number = _number(words, at + 1)
-        return (
-            Quantity(f"{quantity_words.CURRENCIES[word]}:{number[0]}", number[1])
-            if number
-            else None
-        )
+        amount = _number(words, at + 1)
+        if amount is None:
+            return None
+        return Quantity(f"{quantity_words.CURRENCIES[word]}:{amount[0]}", amount[1])
     if word[0] in _DIGITS or word[0] == "v":
         quantity = _date(word) or _clock(words, at)
         if quantity:
@@ -95,9 +89,15 @@ def read(words: Sequence[str]) -> list[str]:
 
 
 def _from_month(words: Sequence[str], at: int) -> Quantity:
-    month, after, day, year = quantity_words.MONTHS[words[at]], at + 1, "", ""
+    after, day = at + 1, ""
     if after < len(words) and (number := _day(words[after])):
         day, after = number, after + 1
+    return _with_year(words, after, quantity_words.MONTHS[words[at]], day)
+
+
+def _with_year(words: Sequence[str], after: int, month: int, day: str) -> Quantity:
+    """Return a day or a month with its year, where that follows."""
+    year = ""
     at_year = after + (after < len(words) and words[after] == ",")
     if at_year < len(words) and _is_year(words[at_year]):
         year, after = words[at_year], at_year + 1
@@ -117,11 +117,7 @@ def _day_of_month(words: Sequence[str], at: int, day: str) -> Quantity | None:
         after += 1
     if after >= len(words) or words[after] not in quantity_words.MONTHS or not _day(day):
         return None
-    month, after, year = quantity_words.MONTHS[words[after]], after + 1, ""
-    at_year = after + (after < len(words) and words[after] == ",")
-    if at_year < len(words) and _is_year(words[at_year]):
-        year, after = words[at_year], at_year + 1
-    return Quantity(_date_key(year, month, day), after)
+    return _with_year(words, after + 1, quantity_words.MONTHS[words[after]], day)
 
 
 def _day(word: str) -> str:
@@ -257,11 +253,7 @@ def _measured(words: Sequence[str], number: str, after: int) -> Quantity:
 def glued(word: str) -> tuple[str, str] | None:
     """Return the number and the unit of a word that holds both: 5km, 30%."""
     match = _AMOUNT.fullmatch(word)
-    if (
-        match
-        and (match[2] in quantity_words.UNITS or match[2] in quantity_words.CURRENCIES)
-        and word[0] in _DIGITS
-    ):
+    if match and (match[2] in quantity_words.UNITS or match[2] in quantity_words.CURRENCIES):
         return match[1], match[2]
     return None
 

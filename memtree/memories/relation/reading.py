@@ -15,6 +15,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from memtree.language.languages import languages_of
 from memtree.language.word_file import WordFile
 from memtree.memories.relation import lexicon, other_languages, quantities
 from memtree.memories.relation.lexicon import key_of, synonyms
@@ -53,7 +54,9 @@ def _words(text: str) -> Iterator[Word]:
         if other_languages.UNSPACED.search(raw):
             for kind, piece in other_languages.unspaced_words(raw):
                 yield Word({"user": "user", "no": "not", "nothing": "of"}.get(kind, piece), piece)
-        elif not _INNER.search(raw) and raw[0] not in "0123456789" and raw[-1] not in "%°":
+        elif lower in lexicon.CONTRACTIONS or not (
+            _INNER.search(raw) or raw[0] in "0123456789" or raw[-1] in "%°"
+        ):
             for each in lexicon.CONTRACTIONS.get(lower, lower).split():
                 yield Word(each, raw, capital)
         else:
@@ -61,10 +64,6 @@ def _words(text: str) -> Iterator[Word]:
 
 
 def _compound(raw: str, lower: str, capital: bool) -> Iterator[Word]:
-    if lower in lexicon.CONTRACTIONS:
-        for each in lexicon.CONTRACTIONS[lower].split():
-            yield Word(each, raw, capital)
-        return
     if "'" in lower:
         for ending, meant in lexicon.ENDINGS.items():
             if lower.endswith(ending):
@@ -173,8 +172,8 @@ def read(text: str) -> TextReading:
         word.lower in other_languages.TELLING or not word.lower.isascii() for word in words
     ) or any(word.lower in ("the", "user", "my") for word in words)
     words = with_phrases(words) if english else words
-    reader = _Reader(words, english, {} if english else other_languages.synonyms_in(text))
-    return reader.reading()
+    known = other_languages.synonyms(() if english else languages_of(text))
+    return _Reader(words, english, known).reading()
 
 
 class _Reader:

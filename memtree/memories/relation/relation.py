@@ -204,15 +204,16 @@ def compare(new: str, old: str, relevance: float | None) -> Comparison:
     if change.apart:
         return Comparison(Relation.OTHER)
     if relevance is not None and relevance < CHANCE:
-        return Comparison(
-            Relation.OTHER
-        )  # before the texts are read: that takes half a millisecond
+        # Before the texts are read: that takes half a millisecond.
+        return Comparison(Relation.OTHER)
     if max(len(new), len(old)) > READ:
         return _of_long(new, old, relevance)
     news, olds = read(new), read(old)
     came, gone = _left(news.tokens, olds.tokens), _left(olds.tokens, news.tokens)
     came, gone = _without_forms(came, gone)
-    alone = relevance is None and _is_one_value(news, olds, came, gone)
+    # A number or a date is all that changed: the port is 8090, is 8091.
+    swapped = len(came) == len(gone) == 1 and came[0].value and gone[0].value
+    alone = relevance is None and swapped and min(len(news.tokens), len(olds.tokens)) > 1
     if not alone and not _near(news, olds, relevance):
         return Comparison(Relation.OTHER)
     differs = _differences(news, olds, came, gone)
@@ -241,13 +242,6 @@ def _near(new: TextReading, old: TextReading, relevance: float | None) -> bool:
     if relevance is None:
         return shared > 1 and shared > enough
     return relevance >= STRONG or shared >= max(1, enough)
-
-
-def _is_one_value(new: TextReading, old: TextReading, came: list[Token], gone: list[Token]) -> bool:
-    """Return True if a number or a date is all that changed in two texts: the port is 8090, is
-    8091."""
-    swapped = len(came) == len(gone) == 1 and came[0].value and gone[0].value
-    return swapped and min(len(new.tokens), len(old.tokens)) > 1
 
 
 def _differences(
@@ -306,10 +300,7 @@ def _without_forms(came: list[Token], gone: list[Token]) -> tuple[list[Token], l
 def _is_light(token: Token, new: TextReading, old: TextReading) -> bool:
     if token.negated:
         return False
-    if token.key in (
-        "=must",
-        "=should",
-    ):  # an order or a duty of the assistant; of the user it is a fact
+    if token.key in _DUTIES:  # of the assistant; of the user it is a fact
         return not any(each.key == "user" for each in (*new.tokens, *old.tokens))
     if token.key == "n:1":
         return token.surface.lower() == "one"
@@ -343,11 +334,11 @@ def _changed_form(new: Sequence[Token], old: Sequence[Token]) -> str:
             and len(forms_of_both) > 1
             and "allergy" not in (_after(token, new), _after(other, old))  # a nut allergy: to nuts
         )
-        if counted or forms_of_both in _FORMS_APART:
-            return _difference([other], [token])
         # Is paid, pays; but "is employed" says "works".
-        one_word = base_form(token.surface.lower()) == base_form(other.surface.lower())
-        if forms_of_both == _ACTIVE_PASSIVE and one_word:
+        turned = forms_of_both == _ACTIVE_PASSIVE and (
+            base_form(token.surface.lower()) == base_form(other.surface.lower())
+        )
+        if counted or turned or forms_of_both in _FORMS_APART:
             return _difference([other], [token])
     return ""
 

@@ -13,7 +13,7 @@ scores of rows of different blocks compare.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 
@@ -144,7 +144,9 @@ class RowBlock:
             np.concatenate([block.sessions[keep] for block, keep in parts]),
             np.concatenate([block._widened(width, keep) for block, keep in parts]),
             np.concatenate([block.norms[keep] for block, keep in parts]),
-            np.concatenate([block._has(width)[keep] for block, keep in parts]),
+            np.concatenate(
+                [block.embedded[keep] & (block.vectors.shape[1] == width) for block, keep in parts]
+            ),
             Postings.joined([(block.postings, keep) for block, keep in parts]),
         )
 
@@ -173,9 +175,6 @@ class RowBlock:
         if self.vectors.shape[1] == width:
             return self.vectors[keep]
         return np.zeros((int(keep.sum()), width), np.int8)
-
-    def _has(self, width: int) -> Flags:
-        return self.embedded if self.vectors.shape[1] == width else np.zeros(len(self), np.bool_)
 
 
 def _cosines(
@@ -275,12 +274,8 @@ class BlockRows(ABC):
         if rows is None:
             return np.concatenate([block.cosines(query) for block, _ in self.blocks])
         cosines = np.zeros(len(rows), np.float32)
-        start = 0
-        for block, _ in self.blocks:
-            here = (rows >= start) & (rows < start + len(block))
-            if here.any():
-                cosines[here] = block.cosines(query, rows[here] - start)
-            start += len(block)
+        for block, here, own in self._by_block(rows):
+            cosines[here] = block.cosines(query, own)
         return cosines
 
     def cosines_of_many(self, queries: Sequence[Vector]) -> list[Scores]:
@@ -291,26 +286,31 @@ class BlockRows(ABC):
     def vectors(self, rows: NDArray[np.intp]) -> dict[int, Vector]:
         """Return the unit vectors of those rows that have one, by row."""
         vectors: dict[int, Vector] = {}
-        start = 0
-        for block, _ in self.blocks:
-            here = rows[(rows >= start) & (rows < start + len(block))]
-            for row in here[block.embedded[here - start]].tolist():
-                vectors[row] = block.vectors[row - start] / block.norms[row - start]
-            start += len(block)
+        for block, here, own in self._by_block(rows):
+            for row, at in zip(rows[here].tolist(), own.tolist(), strict=True):
+                if block.embedded[at]:
+                    vectors[row] = block.vectors[at] / block.norms[at]
         return vectors
 
     def unit_rows(self, rows: NDArray[np.intp], width: int) -> Scores:
         """Return the unit vectors of rows, (n, width) float32; zeros where there is no vector of
         this width."""
         matrix = np.zeros((len(rows), width), np.float32)
+        for block, here, own in self._by_block(rows):
+            if block.vectors.shape[1] == width:
+                matrix[here] = block.vectors[own] / block.norms[own, None]
+        return matrix
+
+    def _by_block(
+        self, rows: NDArray[np.intp]
+    ) -> Iterator[tuple[RowBlock, Flags, NDArray[np.intp]]]:
+        """Yield each block with flags of the rows that lie in it, and their places there."""
         start = 0
         for block, _ in self.blocks:
             here = (rows >= start) & (rows < start + len(block))
-            if here.any() and block.vectors.shape[1] == width:
-                own = rows[here] - start
-                matrix[here] = block.vectors[own] / block.norms[own, None]
+            if here.any():
+                yield block, here, rows[here] - start
             start += len(block)
-        return matrix
 
     def holding(self, term: int, live: Flags) -> Flags:
         """Flag the live rows that hold a term."""

@@ -199,33 +199,24 @@ class QueryVectors:
         if self._backgrounds is not None:
             await self._backgrounds.close()
 
-    async def unit_row(self, text: str, until: float | None) -> Vector | None:
-        """Embed a query as a unit row; None without an embedder that answers in time."""
-        if self._embedder is None:
-            return None
-        try:
-            async with asyncio.timeout(_left(until)):
-                if not self._embedder.dimensions:
-                    await self._embedder.embed([])
-                return await self._embedder.embed_query(text)
-        except (EmbedderUnavailable, TimeoutError):
-            return None
-
     async def rows(self, texts: Sequence[str], until: float | None) -> list[Vector | None]:
         """Embed queries as unit rows, several in one call; None for each where there are none."""
-        if len(texts) == 1:
-            return [await self.unit_row(texts[0], until)]
-        rows = await self.of(texts, until)
+        rows = await self.of(texts, until, alone=len(texts) == 1)
         return [None] * len(texts) if rows is None else [*rows]
 
-    async def of(self, texts: Sequence[str], until: float | None) -> list[Vector] | None:
-        """Return the vectors of several queries, in one call."""
+    async def of(
+        self, texts: Sequence[str], until: float | None, *, alone: bool = False
+    ) -> list[Vector] | None:
+        """Return the vectors of several queries, in one call; None without an embedder that answers
+        in time. `alone`: there is only one, which is embedded as such."""
         if self._embedder is None:
             return None
         try:
             async with asyncio.timeout(_left(until)):
                 if not self._embedder.dimensions:
                     await self._embedder.embed([])
+                if alone:
+                    return [await self._embedder.embed_query(texts[0])]
                 return list(await self._embedder.embed_queries(texts)) if texts else []
         except (EmbedderUnavailable, TimeoutError):
             return None

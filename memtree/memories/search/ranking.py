@@ -68,7 +68,9 @@ def ranked(
     known."""
     live, numbers, embedded = index.live(now), index.numbers, index.embedded
     matches = index.words(query.terms, live)
-    words, known = matches.scores, relevance_by_words(matches.covered)
+    # Rows whose vectors are not known are rated in proportion to the share of the query's weight
+    # (idf) that their words cover, so that two thirds of it pass a threshold of 0.5.
+    words, known = matches.scores, np.asarray(MOST_BY_WORDS * matches.covered, np.float32)
     meaning = np.zeros_like(words)
     if query.moved is not None and scale is not None:
         if cosines is None:
@@ -120,12 +122,6 @@ def best_of(rankings: Sequence[Ranked], most: int) -> Ranked:
     order = np.lexsort((-numbers, -scores))[:most]
     complete = all(each.complete for each in rankings)
     return Ranked(rows[order], numbers[order], scores[order], relevance[order], complete)
-
-
-def relevance_by_words(covered: Scores) -> Scores:
-    """Rate rows whose vectors are not known: in proportion to the share of the query's weight (idf)
-    that their words cover, so that two thirds of it pass a threshold of 0.5."""
-    return np.asarray(MOST_BY_WORDS * covered, np.float32)
 
 
 def _meaning(cosines: Scores, scale: RelevanceScale) -> Scores:

@@ -335,7 +335,7 @@ class MemorySearch:
         model that is still being loaded; then words rank alone. Store errors."""
         until = await self.vectors.until(patience, loading)
         texts = [query] if isinstance(query, str) else list(dict.fromkeys(query))
-        index, queries, degraded = await self._asked(scope, texts, until)
+        index, queries, late = await self._asked(scope, texts, until)
         numbers: NDArray[np.int32] | None = None
         if wanted != ANY:
             numbers = np.array(await self._store.matching(scope, wanted), np.int32)
@@ -348,15 +348,11 @@ class MemorySearch:
         ]
         ranking = best_of(rankings, limit + SPARE)
         hits = newest_hits_first(index, queries[0], await self._hits(scope, ranking, past=past))
-        return self._result(hits[:limit], queries[0], degraded, ranking)
-
-    def _result(
-        self, hits: Sequence[MemoryHit], query: Query, late: bool, ranking: Ranked
-    ) -> SearchResult:
         lacking = self._embedder is not None and (late or not ranking.complete)
         degraded = NO_EMBEDDER if lacking else ()
-        known = query.background is None or query.background.known
-        return SearchResult(tuple(hits), degraded, query.vector is None, known)
+        background, by_words = queries[0].background, queries[0].vector is None
+        known = background is None or background.known
+        return SearchResult(tuple(hits[:limit]), degraded, by_words, known)
 
     async def neighbours(
         self, scope: Scope, text: str, vector: Vector | None, *, limit: int = 8
@@ -417,13 +413,9 @@ class MemorySearch:
             index = await self.loader.index(scope, self.vectors.recipe)
             now = self._now()
             left = [without_common(index, text, now) if self._embedder else "" for text in texts]
-            particular = dict(
-                zip(
-                    filter(None, left),
-                    await self.vectors.rows([*filter(None, left)], until),
-                    strict=True,
-                )
-            )
+            shorter = list(filter(None, left))
+            rows = await self.vectors.rows(shorter, until)
+            particular = dict(zip(shorter, rows, strict=True))
             vectors = await whole
             queries = [
                 await self.vectors.query(text, vector, until)

@@ -22,7 +22,7 @@ from memtree.memories.message_extraction import (
 )
 from memtree.memories.rule_extraction import Candidate, Extraction, extract
 from memtree.memories.scope import Scope
-from memtree.statements.skip_reasons import Skip, SkipReason
+from memtree.statements.grammar import Skip, SkipReason
 from tests.fakes import HashingEmbedder
 from tests.made.saved_memories import TopicEmbedder
 from tests.unit.memories.books import MoodyEmbedder, Opened, opened

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from memtree.language.word_file import WordFile, languages_with, parsed
 from memtree.memories.memory_topics import standing_topic
 from memtree.memories.rule_extraction import MOST, extract, told_abroad, told_of_user
-from memtree.statements.grammar import CATEGORIES, UNSPACED, lead
+from memtree.statements.grammar import CATEGORIES, UNSPACED, SkipReason, lead
 from memtree.statements.memory_gate import lasting
-from memtree.statements.skip_reasons import SkipReason
 
 # ------------------------------------------------------------------------------------------------
 # Rule extraction.
