@@ -48,7 +48,7 @@ from memtree.errors import (
 )
 from memtree.memories.message_extraction import LIMIT, PER_REQUEST, REQUEST_CAP, SkippedText, within
 from memtree.memories.scope import Scope
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import SkipReason
 
 __all__ = ["AgentExtraction", "AgentExtractionReport", "AgentMessage"]
 

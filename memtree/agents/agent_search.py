@@ -60,17 +60,6 @@ from memtree.memories.search.vector_bytes import Vector
 from memtree.ranking.relevance_scale import RelevanceScale
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RankedQuery:
-    """A query as one index is asked it. `wanted`: numbers that a filter lets through; None: all.
-    `most`: rows that are ranked, of relevance `least` or more."""
-
-    query: Query
-    most: int
-    wanted: NDArray[np.int32] | None = None
-    least: float = 0.0
-
-
 class AgentHit(NamedTuple):
     """`score`: orders the hits of one search. `shared`: another tenant's grant opened it. `vector`:
     a unit row, where it is asked for and there is one."""
@@ -80,27 +69,6 @@ class AgentHit(NamedTuple):
     score: float
     shared: bool = False
     vector: Vector | None = None
-
-
-def ranked_queries(
-    index: BlockRows, queries: Sequence[RankedQuery], scale: RelevanceScale | None, now: float
-) -> list[Ranked]:
-    """Each as if it were ranked alone, in one pass over the vectors."""
-    vectors = [one.query.moved for one in queries if one.query.moved is not None]
-    cosines = iter(index.cosines_of_many(vectors)) if len(vectors) > 1 and scale else iter(())
-    return [
-        ranked(
-            index,
-            one.query,
-            scale,
-            now,
-            most=one.most,
-            least=one.least,
-            wanted=one.wanted,
-            cosines=next(cosines, None) if one.query.moved is not None else None,
-        )
-        for one in queries
-    ]
 
 
 def hits(
@@ -362,22 +330,32 @@ class AgentSearch:
     ) -> list[tuple[list[AgentHit], bool]]:
         """For each query the hits in one place, and whether all rows have vectors."""
         target = self._target(place)
-        filtered = {}
+        filtered: dict[MemoryFilter, Numbers] = {}
         for query, _ in queries:
             wanted = _wanted(query, place)
             if wanted != ANY and wanted not in filtered:
                 filtered[wanted] = np.array(await target.matching(wanted), np.int32)
-        ranking = [
-            RankedQuery(
-                vectors, query.limit + SPARE, filtered.get(_wanted(query, place)), query.least
-            )
-            for query, vectors in queries
-        ]
 
         def rank() -> list[Ranked]:
-            return ranked_queries(index, ranking, self._vectors.scale, now)
+            """Each as if it were ranked alone, in one pass over the vectors."""
+            scale = self._vectors.scale
+            moved = [embedded.moved for _, embedded in queries if embedded.moved is not None]
+            cosines = iter(index.cosines_of_many(moved) if len(moved) > 1 and scale else ())
+            return [
+                ranked(
+                    index,
+                    embedded,
+                    scale,
+                    now,
+                    most=query.limit + SPARE,
+                    least=query.least,
+                    wanted=filtered.get(_wanted(query, place)),
+                    cosines=next(cosines, None) if embedded.moved is not None else None,
+                )
+                for query, embedded in queries
+            ]
 
-        small = len(index) * len(ranking) < RANKED_IN_A_THREAD
+        small = len(index) * len(queries) < RANKED_IN_A_THREAD
         ranks = rank() if small else await asyncio.to_thread(rank)
         rows, first = np.unique(np.concatenate([rank.rows for rank in ranks]), return_index=True)
         numbers = np.concatenate([rank.numbers for rank in ranks])[first]

@@ -124,7 +124,10 @@ def _links(memories: Sequence[ClusteredMemory], scale: RelevanceScale | None) ->
         near[np.ix_(embedded, embedded)] = (rows @ rows.T) / enough
     np.fill_diagonal(near, 0)
     near = np.maximum(near, near.T)  # to the bit: products of matrices need not be symmetric
-    linked = (near >= 1) & (near >= _least_of_nearest(near)[:, None])
+    linked = near >= 1
+    if (count := len(near)) > NEAREST:  # each only with its nearest, of which this is the last
+        least = np.partition(near, count - NEAREST, axis=1)[:, count - NEAREST]
+        linked &= near >= least[:, None]
     linked &= linked.T
     nearest = near.argmax(axis=1)
     alone = np.flatnonzero(~linked.any(axis=1) & (near.max(axis=1) >= 1))
@@ -132,20 +135,12 @@ def _links(memories: Sequence[ClusteredMemory], scale: RelevanceScale | None) ->
     return linked
 
 
-def _least_of_nearest(near: Matrix) -> NDArray[np.float32]:
-    """For each row how near the last of its nearest is."""
-    count = len(near)
-    if count <= NEAREST:
-        return np.zeros(count, np.float32)
-    return np.asarray(np.partition(near, count - NEAREST, axis=1)[:, count - NEAREST])
-
-
 def _by_words(memories: Sequence[ClusteredMemory]) -> Matrix:
     """Cosines of weighted terms, those that only one memory holds aside: they link nothing."""
     term_lists = [terms(memory.text[:REACH]) for memory in memories]
     holders = Counter(term for of_one in term_lists for term in of_one)
-    shared = sorted(term for term, count in holders.items() if count > 1)
-    shared = sorted(shared, key=lambda term: -holders[term])[:TERMS]
+    linking = (term for term, count in holders.items() if count > 1)
+    shared = sorted(linking, key=lambda term: (-holders[term], term))[:TERMS]
     at = {term: place for place, term in enumerate(shared)}
     weights = np.zeros((len(memories), len(shared)), np.float32)
     lengths = np.zeros(len(memories), np.float32)

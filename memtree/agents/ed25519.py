@@ -35,10 +35,9 @@ def base58_decoded(text: str, size: int) -> bytes | None:
         return None
     number = 0
     for digit in text:
-        value = _VALUES.get(digit)
-        if value is None:
+        if digit not in _VALUES:
             return None
-        number = number * 58 + value
+        number = number * 58 + _VALUES[digit]
     zeros = len(text) - len(text.lstrip(ALPHABET[0]))
     length = (number.bit_length() + 7) // 8
     # Each leading zero byte is a digit of its own, so no two texts mean the same bytes.

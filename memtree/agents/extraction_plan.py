@@ -22,7 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple, Protocol
 
 from memtree.agents.agent_memory import NOBODY, AgentMemories, StructuredWrite
@@ -59,7 +59,6 @@ from memtree.memories.message_extraction import (
     UNSTORABLE,
     ReadMessage,
     SkippedText,
-    UserMessage,
 )
 from memtree.memories.relation.relation import Relation
 from memtree.memories.rule_extraction import Candidate
@@ -67,7 +66,7 @@ from memtree.memories.saving import MemorySaving, Vector
 from memtree.memories.scope import Scope
 from memtree.memories.user_memories import ExtractedMessages
 from memtree.ranking.relevance_scale import CHANCE
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import SkipReason
 
 PROFILE = "UserProfile"  # the kind of such data
 LONGEST = 200  # characters of a clause
@@ -426,27 +425,24 @@ def _expected(schema: MemorySchema, base: Memory | NewMemory | None) -> tuple[st
 
 def _sentences(batch: Sequence[ToldMessage], read: Sequence[Found]) -> list[StructuredCandidate]:
     """The memories of a tenant without schemas: each is one sentence, or a field that it names."""
-    return [
-        _sentence(at, batch[at].read, candidate)
-        for at, reading in enumerate(read)
-        if isinstance(reading, ReadMessage)
-        for candidate in reading.candidates
-    ]
-
-
-def _sentence(at: int, message: UserMessage, candidate: Candidate) -> StructuredCandidate:
-    start, end = candidate.start, candidate.end
-    field = named_field(message.text[start:end])
-    return StructuredCandidate(
-        PROFILE if field else candidate.category,
-        field or {"text": candidate.text},
-        at,
-        start,
-        end,
-        NAMED if field else _confidence(candidate),
-        alone=True,
-        happened=_happened(message, start, end),
-    )
+    made: list[StructuredCandidate] = []
+    for at, reading in enumerate(read):
+        message = batch[at].read
+        for candidate in reading.candidates if isinstance(reading, ReadMessage) else ():
+            said = message.text[candidate.start : candidate.end]
+            field = named_field(said)
+            new = StructuredCandidate(
+                PROFILE if field else candidate.category,
+                field or {"text": candidate.text},
+                at,
+                candidate.start,
+                candidate.end,
+                NAMED if field else _confidence(candidate),
+                alone=True,
+                happened=_happened(said, message.said),
+            )
+            made.append(new)
+    return made
 
 
 def _confidence(candidate: Candidate) -> float:
@@ -458,9 +454,9 @@ def _confidence(candidate: Candidate) -> float:
     return _SURE.get(candidate.category, _WORDS_KEPT)
 
 
-def _happened(message: UserMessage, start: int, end: int) -> float | None:
-    """The beginning (UTC) of the one day that a sentence names."""
-    named = one_day(message.text[start:end], message.said)
+def _happened(text: str, said: date | None) -> float | None:
+    """The beginning (UTC) of the one day that a sentence names. `said`: when it was said."""
+    named = one_day(text, said)
     if named is None or named.day is None:
         return None
     return datetime.combine(named.day, time(), UTC).timestamp()

@@ -40,7 +40,7 @@ from memtree.memories.model_extraction import Grounds, ShownMessage, clause_of, 
 from memtree.memories.relation import quantity_words
 from memtree.statements import memory_gate
 from memtree.statements.calendar_dates import DateKind, DateMention, dates
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import SkipReason
 from memtree.statements.user_statements import lowered
 from memtree.text.spans import Span
 from memtree.tree import faithfulness
@@ -94,7 +94,10 @@ def gathered(
     for message, item in findings:
         data: dict[str, Any] = {}
         for path, value in item.values:
-            _put(data, path, value)
+            inside = data
+            for name in path[:-1]:
+                inside = inside.setdefault(name, {})
+            inside[path[-1]] = value
         schema = by_kind[item.kind]
         alone = schema.unique_on != (KIND,) and not kind_fields(schema).about_user
         new = StructuredCandidate(
@@ -155,12 +158,6 @@ def lacking(data: Mapping[str, Any], required: Iterable[str]) -> list[str]:
 
 def _form(item: Any) -> str:
     return item.casefold() if isinstance(item, str) else canonical(item)
-
-
-def _put(data: dict[str, Any], path: Path, value: Any) -> None:
-    for name in path[:-1]:
-        data = data.setdefault(name, {})
-    data[path[-1]] = value
 
 
 _DATA = WordFile("en", "memory_value_grounding")
@@ -335,22 +332,15 @@ def believed(
         value = None if field is None else _value(field, text, message, quote.sentence, kind)
         if field is None or value is None:
             dropped.append(text)
-            continue
-        if field.type is not FieldType.STRINGS and values.setdefault(field.path, value) != value:
-            dropped.append(text)
-            continue
-        if field.type is FieldType.STRINGS:
+        elif field.type is FieldType.STRINGS:
             before = values.get(field.path, [])
             values[field.path] = [*before, *(item for item in value if item not in before)]
-        else:
-            values[field.path] = value
+        elif values.setdefault(field.path, value) != value:
+            dropped.append(text)
     if not values:
         return Believed()
-    start, end = quote.quote
-    return Believed(
-        Finding(kind.kind, tuple(values.items()), start, end, CONFIDENCE),
-        tuple(dropped),
-    )
+    finding = Finding(kind.kind, tuple(values.items()), *quote.quote, CONFIDENCE)
+    return Believed(finding, tuple(dropped))
 
 
 def _value(
@@ -364,9 +354,8 @@ def _value(
     if value is None:
         return None
     for span in (sentence, *(other for other in message.spans if other != sentence)):
-        if not _is_statement(message.text, span):
-            continue
-        if _is_said(field, value, text, message, span, kind):
+        stated = _is_statement(message.text, span)
+        if stated and _is_said(field, value, text, message, span, kind):
             return value
     return None
 

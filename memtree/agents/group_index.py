@@ -7,8 +7,8 @@ value: a new one is made out of the last one and what changed since.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -97,9 +97,17 @@ class GroupIndex:
         states = {
             row.number: (row.changed, row.purges) for row in versions if row.number not in there
         }
-        rows_by_number = self._dropping(reading.dropped)
+        gone = np.isin(self.places, np.array(reading.dropped, np.int64))
+        rows_by_number = {
+            number: SearchRow(number, False, None, b"", None)
+            for number in self.numbers[gone].tolist()
+        }
         rows_by_number |= {placed.row.number: placed.row for placed in rows}
-        numbers, places = self._placed(reading.dropped, rows)
+        # A number is that of one scope for ever, so what is left over harms nobody.
+        fresh = np.array([placed.row.number for placed in rows], np.int32)
+        numbers, first = np.unique(np.concatenate([self.numbers[~gone], fresh]), return_index=True)
+        fresh_places = np.array([placed.place for placed in rows], np.int64)
+        places = np.concatenate([self.places[~gone], fresh_places])[first]
         state = ScopeState(self.index.state.changed + 1)  # any that is not the one before
         every = tuple(rows_by_number[number] for number in sorted(rows_by_number))
         index = self.index.refreshed(SearchRows(state, every))
@@ -109,8 +117,7 @@ class GroupIndex:
         """Return the index with the same rows in one block."""
         block = self.index.whole()
         kept = np.ones(len(block), np.bool_)
-        index = ScopeIndex(self.index.state, block, kept, NOTHING.tail)
-        return GroupIndex(self.totals, self.states, self.large, index, self.numbers, self.places)
+        return replace(self, index=ScopeIndex(self.index.state, block, kept, NOTHING.tail))
 
     def places_of(self, numbers: NDArray[np.int32]) -> NDArray[np.int64]:
         """The scopes of rows that are in it."""
@@ -120,27 +127,6 @@ class GroupIndex:
     def nbytes(self) -> int:
         own = self.numbers.nbytes + self.places.nbytes
         return self.index.nbytes + own + _BYTES_PER_SCOPE * len(self.states)
-
-    def _dropping(self, dropped: Sequence[int]) -> dict[int, SearchRow]:
-        if not dropped:
-            return {}
-        gone = self.numbers[np.isin(self.places, np.array(dropped, np.int64))]
-        return {number: SearchRow(number, False, None, b"", None) for number in gone.tolist()}
-
-    def _placed(
-        self, dropped: Sequence[int], rows: Iterable[PlacedRow]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """A number is that of one scope for ever, so what is left over harms nobody."""
-        stays = ~np.isin(self.places, np.array(dropped, np.int64))
-        fresh = list(rows)
-        numbers = np.concatenate(
-            [self.numbers[stays], np.array([placed.row.number for placed in fresh], np.int32)]
-        )
-        places = np.concatenate(
-            [self.places[stays], np.array([placed.place for placed in fresh], np.int64)]
-        )
-        numbers, first = np.unique(numbers, return_index=True)
-        return numbers, places[first]
 
 
 NO_GROUP = GroupIndex(

@@ -187,7 +187,8 @@ def schema_text(document: str | Mapping[str, Any]) -> str:
 
 def parsed(text: str) -> Any:
     """The decoded schema."""
-    _check_size(text)
+    if len(text) > MAX_BYTES or len(_utf8(text)) > MAX_BYTES:
+        raise SchemaInvalid(f"the schema has more than {MAX_BYTES:,} bytes", param="schema")
     try:
         document = json.loads(
             text,
@@ -203,7 +204,7 @@ def parsed(text: str) -> Any:
             f"the schema is not valid JSON (line {error.lineno}, column {error.colno})",
             param="schema",
         ) from None
-    if _deeper(document, MAX_NESTING):
+    if is_deeper(document, MAX_NESTING):
         raise SchemaInvalid(_nested(), param="schema")
     return document
 
@@ -212,40 +213,24 @@ def _nested() -> str:
     return f"the schema is nested deeper than {MAX_NESTING} levels of JSON"
 
 
-def _check_size(text: str) -> None:
-    if len(text) <= MAX_BYTES:
-        try:
-            size = len(text.encode())
-        except UnicodeEncodeError:
-            raise SchemaInvalid(
-                "the schema holds half a character (a lone surrogate)", param="schema"
-            ) from None
-        if size <= MAX_BYTES:
-            return
-    raise SchemaInvalid(f"the schema has more than {MAX_BYTES:,} bytes", param="schema")
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise SchemaInvalid("a name is given twice in one object of the schema", param="schema")
-    for name in members:
-        _check_text(name)
-    for value in members.values():
-        _check_text(value)
+    for value in (*members, *members.values()):
+        for item in value if isinstance(value, list) else (value,):
+            if isinstance(item, str):
+                _utf8(item)  # an escape may make half a character, which no JSON text holds itself
     return members
 
 
-def _check_text(value: object) -> None:
-    """An escape may make half a character, which no JSON text holds itself."""
-    for item in value if isinstance(value, list) else (value,):
-        if isinstance(item, str) and not item.isascii():
-            try:
-                item.encode()
-            except UnicodeEncodeError:
-                raise SchemaInvalid(
-                    "the schema holds half a character (a lone surrogate)", param="schema"
-                ) from None
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise SchemaInvalid(
+            "the schema holds half a character (a lone surrogate)", param="schema"
+        ) from None
 
 
 def _integer(digits: str) -> int:
@@ -267,16 +252,13 @@ def _no_constant(name: str) -> NoReturn:
     raise SchemaInvalid(f"the schema is not valid JSON: {name} is no number", param="schema")
 
 
-def _deeper(value: object, most: int) -> bool:
-    level: list[object] = [value]
+def is_deeper(value: object, most: int) -> bool:
+    """Return True if more than `most` objects and arrays stand in each other. Linear."""
+    level = [value]
     for _ in range(most):
-        level = [inner for each in level for inner in _inside(each)]
-        if not level:
-            return False
+        inner: list[object] = []
+        for each in level:
+            if isinstance(each, dict | list):
+                inner += each.values() if isinstance(each, dict) else each
+        level = inner
     return any(isinstance(each, dict | list) for each in level)
-
-
-def _inside(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []

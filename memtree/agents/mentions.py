@@ -61,8 +61,7 @@ _KIN_ELSEWHERE = WordFiles("memory_people", without=("all", "en")).words("relati
 _TITLES = _DATA.words("titles")
 _CALLED = frozenset(["named", "called"])
 _INSIDE = _DATA.words("inside")
-_TIMES = _DATA.words("times")
-_WORDS = _DATA.words("words")
+_ORDINARY = _DATA.words("words", "times", "titles")
 _GERMAN = _DATA.words("german")
 # Fields whose value is a name although it stands alone.
 _NAMING = _DATA.words("naming")
@@ -85,10 +84,7 @@ class _Word:
     @property
     def capital(self) -> bool:
         return self.text[:1].isupper() and not (
-            self.lower in _WORDS
-            or self.lower in _TIMES
-            or self.lower in _TITLES
-            or self.lower in _KIN_ELSEWHERE
+            self.lower in _ORDINARY or self.lower in _KIN_ELSEWHERE
         )
 
 

@@ -85,18 +85,15 @@ class CompiledSchemas:
         compiled_schema = self._rows.get(key)
         if compiled_schema is None:
             compiled_schema = await asyncio.to_thread(_compiled, schema.document)
-            self._keep(key, compiled_schema)
+            if key not in self._rows:
+                self._rows[key] = compiled_schema
+                self._held += len(schema.document)
+            while len(self._rows) > self._most or (self._held > self._size and len(self._rows) > 1):
+                (_, text), _ = self._rows.popitem(last=False)
+                self._held -= len(text)
         if key in self._rows:
             self._rows.move_to_end(key)
         return compiled_schema
-
-    def _keep(self, key: tuple[str, str], compiled_schema: CompiledSchema) -> None:
-        if key not in self._rows:
-            self._rows[key] = compiled_schema
-            self._held += len(key[1])
-        while len(self._rows) > self._most or (self._held > self._size and len(self._rows) > 1):
-            (_, text), _ = self._rows.popitem(last=False)
-            self._held -= len(text)
 
 
 def _compiled(text: str, unique_on: Sequence[str] = ()) -> CompiledSchema:

@@ -87,7 +87,12 @@ def sub_schemas(document: Mapping[str, Any]) -> list[SubSchema]:
         _check_keywords(part)
         inner = [(*step, depth + 1, part, keyword) for keyword, step in _inner(part)]
         waiting += reversed(inner)
-    _resolve(schemas)
+    numbers = {tuple(str(step) for step in part.place): at for at, part in enumerate(schemas)}
+    for part in schemas:
+        if REF in part.rules:
+            part.target = numbers.get(_steps(part))
+            if part.target is None:
+                raise _invalid(part.place, f"{REF} names no sub-schema of this schema")
     return schemas
 
 
@@ -147,16 +152,8 @@ def _is_schema(value: object) -> bool:
     return isinstance(value, Mapping | bool)
 
 
-def _resolve(schemas: list[SubSchema]) -> None:
-    numbers = {tuple(str(step) for step in part.place): at for at, part in enumerate(schemas)}
-    for part in schemas:
-        if REF in part.rules:
-            part.target = numbers.get(_steps(part))
-            if part.target is None:
-                raise _invalid(part.place, f"{REF} names no sub-schema of this schema")
-
-
 def _steps(part: SubSchema) -> tuple[str, ...]:
+    """The place that its reference names."""
     written = part.rules[REF]
     if not isinstance(written, str) or not written.startswith("#"):
         raise _invalid(
@@ -215,10 +212,7 @@ def usable(pattern: str, place: str) -> str:
             f"the schema at {place}: a pattern has at most {MAX_PATTERN_CHARS:,} characters",
             param="schema",
         )
-    return _bracketed(KNOWN.get(pattern, pattern))
-
-
-def _bracketed(pattern: str) -> str:
+    pattern = KNOWN.get(pattern, pattern)
     pieces: list[str] = []
     at, inside = 0, False
     while at < len(pattern):
@@ -258,9 +252,8 @@ class CompilableDocument:
             return value
         kept = {name: self._copied(each) for name, each in value.items()}
         sub_schema = self._by_rules.get(id(value))
-        return kept if sub_schema is None else self._rewritten(sub_schema, kept)
-
-    def _rewritten(self, sub_schema: SubSchema, kept: dict[str, Any]) -> dict[str, Any]:
+        if sub_schema is None:
+            return kept
         if sub_schema.target is not None:
             kept[REF] = reference(self._found[sub_schema.target].place)
         if isinstance(kept.get(PATTERN), str):
@@ -284,7 +277,7 @@ class CompilableDocument:
 MAX_EXPANDED = 1_000  # sub-schemas, each as often as references use it
 MAX_UNIQUE = 16  # names in `uniqueOn`
 
-_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
+UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 _ALL, _ANY = "allOf", ("anyOf", "oneOf")
 
 
@@ -355,10 +348,9 @@ def _order(parts: list[SubSchema]) -> list[int]:
                 state[at] = 1
                 for inner in _used(parts[at]):
                     if state[inner] == 1:
-                        raise SchemaInvalid(
-                            f"the schema at {shown(parts[at].place)}: {REF} leads back to where "
-                            "it stands; a schema may not hold itself",
-                            param="schema",
+                        raise _invalid(
+                            parts[at].place,
+                            f"{REF} leads back to where it stands; a schema may not hold itself",
                         )
                     if state[inner] == 0:
                         waiting.append(inner)
@@ -375,13 +367,12 @@ def _expanded(parts: list[SubSchema], order: list[int]) -> int:
     they are applied twice: once for what they say, once for what they leave."""
     sizes = [0] * len(parts)
     for at in order:
-        times = 2 if any(keyword in parts[at].rules for keyword in _UNEVALUATED) else 1
+        times = 2 if any(keyword in parts[at].rules for keyword in UNEVALUATED) else 1
         sizes[at] = 1 + times * sum(sizes[inner] for inner in _used(parts[at]))
         if sizes[at] > MAX_EXPANDED:
-            raise SchemaInvalid(
-                f"the schema at {shown(parts[at].place)}: more than {MAX_EXPANDED:,} sub-schemas, "
-                f"each counted as often as {REF} uses it",
-                param="schema",
+            raise _invalid(
+                parts[at].place,
+                f"more than {MAX_EXPANDED:,} sub-schemas, each counted as often as {REF} uses it",
             )
     return sizes[0]
 

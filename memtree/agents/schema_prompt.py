@@ -28,6 +28,7 @@ from functools import lru_cache
 from typing import Any
 
 from memtree.agents.memory_schema import MemorySchema
+from memtree.agents.structured_memory import BORDER
 from memtree.language.word_file import WordFile
 from memtree.memories.model_extraction import (
     LONGEST,
@@ -49,9 +50,6 @@ CHOICES = 60  # of a field that are read
 READ = 200  # characters of a name
 _PROFILE, _OF_USER = _DATA.words("profile"), _DATA.words("profile", "of_user")
 _OF_OTHERS = _DATA.words("of_others")
-_BORDER = re.compile(
-    r"(?<=[a-z0-9ß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])"
-)
 _WORD = re.compile(r"[^\W_]+")
 _IRREGULAR = {"children": "child", "people": "person"}
 
@@ -121,7 +119,7 @@ def words(name: str) -> list[str]:
     >>> words("emailNotificationsEnabled"), words("hasChildren")
     (['email', 'notification', 'enabled'], ['has', 'child'])
     """
-    plain = _WORD.findall(_BORDER.sub(" ", name[:READ].replace("'s ", " ")).lower())
+    plain = _WORD.findall(BORDER.sub(" ", name[:READ].replace("'s ", " ")).lower())
     return [_singular(word) for word in plain]
 
 
@@ -146,14 +144,12 @@ def _of_the_user(description: str) -> bool:
 def _fields(root: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[SchemaField]:
     for name, below in _properties(root):
         part = _resolved(below, document)
+        parts: list[tuple[Path, Mapping[str, Any]]] = [((name,), part)]
         if part.get("type") == "object":
-            for inner, deeper in _properties(part):
-                made = _field((name, inner), _resolved(deeper, document), document)
-                if made is not None:
-                    yield made
-        else:
-            made = _field((name,), part, document)
-            if made is not None:
+            inside = _properties(part)
+            parts = [((name, inner), _resolved(each, document)) for inner, each in inside]
+        for path, each in parts:
+            if (made := _field(path, each, document)) is not None:
                 yield made
 
 
@@ -173,18 +169,12 @@ def _field(path: Path, part: Mapping[str, Any], document: Mapping[str, Any]) -> 
         if _type(of) is not FieldType.STRING:
             return None
     choices = of.get("enum")
-    texts = (
-        tuple(one for one in choices if isinstance(one, str)) if isinstance(choices, list) else ()
-    )
-    if isinstance(choices, list) and (len(texts) != len(choices) or not texts):
-        texts = tuple(text for text in texts if text)
-        if not texts:
-            return None
-    return SchemaField(
-        path,
-        type_,
-        texts[:CHOICES],
-    )
+    if not isinstance(choices, list):
+        return SchemaField(path, type_)
+    texts = tuple(one for one in choices if isinstance(one, str))
+    if len(texts) != len(choices):
+        texts = tuple(filter(None, texts))
+    return SchemaField(path, type_, texts[:CHOICES]) if texts else None
 
 
 def _type(part: Mapping[str, Any]) -> FieldType | None:
@@ -206,11 +196,7 @@ def _type(part: Mapping[str, Any]) -> FieldType | None:
         if format_ == "date-time":
             return FieldType.MOMENT
         return None if format_ in ("time", "duration", "uuid", "binary") else FieldType.STRING
-    return {
-        "integer": FieldType.INTEGER,
-        "number": FieldType.NUMBER,
-        "boolean": FieldType.BOOLEAN,
-    }.get(named if isinstance(named, str) else "")
+    return FieldType(named) if named in ("integer", "number", "boolean") else None
 
 
 def _resolved(part: Any, document: Mapping[str, Any]) -> Mapping[str, Any]:

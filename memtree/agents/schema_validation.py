@@ -244,11 +244,22 @@ def _validator(document: Mapping[str, Any], pattern_bytes: int) -> Any:
 
 def _pattern_sizes(checked: CheckedSchema) -> dict[str, int]:
     """Return for each pattern, as it was written, its bytes once compiled."""
+    import jsonschema_rs  # noqa: PLC0415  (as above)
+
     sizes: dict[str, int] = {}
     total = 0
     for place, pattern in _patterns(checked):
         if pattern not in sizes:
-            sizes[pattern] = _pattern_size(place, pattern)
+            said = usable(pattern, shown(place))
+            for size in PATTERN_UNITS:
+                try:
+                    _validator({PATTERN: said}, size)
+                except jsonschema_rs.ValidationError:
+                    continue
+                sizes[pattern] = size
+                break
+            else:
+                raise _invalid(place, NO_PATTERN)
         total += sizes[pattern]
         if total > MAX_PATTERN_BYTES:
             raise SchemaInvalid(
@@ -256,19 +267,6 @@ def _pattern_sizes(checked: CheckedSchema) -> dict[str, int]:
                 param="schema",
             )
     return sizes
-
-
-def _pattern_size(place: Place, pattern: str) -> int:
-    import jsonschema_rs  # noqa: PLC0415  (as above)
-
-    said = usable(pattern, shown(place))
-    for size in PATTERN_UNITS:
-        try:
-            _validator({PATTERN: said}, size)
-        except jsonschema_rs.ValidationError:
-            continue
-        return size
-    raise _invalid(place, NO_PATTERN)
 
 
 def _patterns(checked: CheckedSchema) -> Iterator[tuple[Place, str]]:

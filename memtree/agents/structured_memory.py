@@ -34,9 +34,8 @@ from memtree.text.normal_form import text_hash
 TEXT = "text"  # the one field of a memory without a schema that is a sentence
 _LONGEST_NAME = 200  # characters of a field's name that are read
 _LONGEST_PATH = 400  # characters before a value: the names of the fields that it stands in
-_SPOKEN = {True: "yes", False: "no"}
 # Where a new word begins inside `camelCase` and behind `HTTPServer`s capitals.
-_BORDER = re.compile(
+BORDER = re.compile(
     r"(?<=[a-z0-9ß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])"
 )
 _CONTAINERS = (Mapping, list, tuple)
@@ -66,7 +65,7 @@ def words_of(name: str) -> str:
     >>> words_of("lastHTTPError_code"), words_of("due-date")
     ('last http error code', 'due date')
     """
-    spaced = _BORDER.sub(" ", name[:_LONGEST_NAME])
+    spaced = BORDER.sub(" ", name[:_LONGEST_NAME])
     return _NO_WORD.sub(" ", spaced).strip().lower()
 
 
@@ -79,7 +78,7 @@ def leaf_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return _SPOKEN[value]
+        return "yes" if value else "no"
     return " ".join(str(value).split())
 
 
@@ -186,32 +185,22 @@ def refuse_secrets_in(data: Mapping[str, Any], name: str = "data") -> None:
 
 
 def _checked_values(outer: Any, name: str) -> list[Any]:
-    """The objects and arrays inside one."""
+    """Check what stands in an object or array; return the objects and arrays inside of it."""
     if isinstance(outer, dict):
         for key in outer:
             _check_text(key, name)
-        values = list(outer.values())
-    else:
-        values = outer
     inner = []
-    for value in values:
+    for value in outer.values() if isinstance(outer, dict) else outer:
         if isinstance(value, dict | list):
             inner.append(value)
-        else:
-            _check_leaf(value, name)
+        elif isinstance(value, str):
+            _check_text(value, name)
+        elif isinstance(value, int):
+            if not _LEAST_INTEGER <= value <= _MOST_INTEGER:
+                raise BadRequest(f"{name} holds an integer beyond 64 bits", param=name)
+        elif value is not None and not (isinstance(value, float) and math.isfinite(value)):
+            raise BadRequest(f"{name} holds a value that JSON does not know", param=name)
     return inner
-
-
-def _check_leaf(value: Any, name: str) -> None:
-    if isinstance(value, str):
-        _check_text(value, name)
-    elif isinstance(value, bool) or value is None:
-        return
-    elif isinstance(value, int):
-        if not _LEAST_INTEGER <= value <= _MOST_INTEGER:
-            raise BadRequest(f"{name} holds an integer beyond 64 bits", param=name)
-    elif not (isinstance(value, float) and math.isfinite(value)):
-        raise BadRequest(f"{name} holds a value that JSON does not know", param=name)
 
 
 def _check_text(text: Any, name: str) -> None:

@@ -17,11 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtree.agents.schema_limits import DEFINITIONS, REF, SubSchema
+from memtree.agents.schema_limits import DEFINITIONS, REF, UNEVALUATED, SubSchema
 
 _AT_ITEMS = ("items", "contains", "unevaluatedItems")
 _AT_FIELDS = ("additionalProperties", "unevaluatedProperties")
-_UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 _LISTING = ("required", "dependentRequired", "dependentSchemas", "dependencies", "properties")
 _LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 FRACTION, LARGE = 100, 2_500  # units of comparing numbers
@@ -91,7 +90,7 @@ def _applied(sub_schema: SubSchema, weight: PatternWeight) -> Applied:
     pattern = rules.get("pattern")
     return Applied(
         own=1 + len(rules) - (REF in rules),
-        times=2 if any(keyword in rules for keyword in _UNEVALUATED) else 1,
+        times=2 if any(keyword in rules for keyword in UNEVALUATED) else 1,
         here=tuple(here),
         items=_of(by_keyword, _AT_ITEMS),
         first=_of(by_keyword, ("prefixItems",)),
@@ -157,15 +156,19 @@ def _sort(value: Any) -> str:
 
 def _comparing_option(option: Any) -> int:
     """Units of comparing data with an object or an array."""
-    total, waiting = 0, [option]
+    return sum(LARGE if isinstance(each, float) else _INSIDE for each in _every(option))
+
+
+def _every(value: Any) -> Iterator[Any]:
+    """Yield the value and all that it holds."""
+    waiting = [value]
     while waiting:
         each = waiting.pop()
-        total += LARGE if isinstance(each, float) else _INSIDE
+        yield each
         if isinstance(each, Mapping):
             waiting += each.values()
-        elif isinstance(each, list):
+        elif isinstance(each, list | tuple):
             waiting += each
-    return total
 
 
 def is_large(value: float) -> bool:
@@ -243,7 +246,12 @@ def units(schemas: Sequence[Applied], data: Mapping[str, Any], most: int = MAX_U
 def _below(part: Applied, values: Values) -> Iterator[tuple[int, list[Any]]]:
     """Yield what is applied to values in these, and to which values."""
     if part.fields:
-        yield from _by_name(part.fields, values.objects).items()
+        by_field: dict[int, list[Any]] = {}
+        for each in values.objects:
+            for name, value in each.items():
+                if name in part.fields:
+                    by_field.setdefault(part.fields[name], []).append(value)
+        yield from by_field.items()
     everywhere = [*part.others, *(inner for _, inner in part.matching)]
     if everywhere:
         fields = [field for each in values.objects for field in each.values()]
@@ -257,18 +265,6 @@ def _below(part: Applied, values: Values) -> Iterator[tuple[int, list[Any]]]:
         yield inner, [each[place] for each in values.arrays if place < len(each)]
 
 
-def _by_name(
-    fields: Mapping[str, int], objects: Sequence[Mapping[str, Any]]
-) -> dict[int, list[Any]]:
-    values: dict[int, list[Any]] = {}
-    for each in objects:
-        for name, value in each.items():
-            inner = fields.get(name)
-            if inner is not None:
-                values.setdefault(inner, []).append(value)
-    return values
-
-
 def _on(part: Applied, values: Values) -> int:
     """Units of its own rules."""
     total = values.count * (part.own + part.options)
@@ -279,7 +275,7 @@ def _on(part: Applied, values: Values) -> int:
     if part.matching:
         total += values.name_letters * sum(letter for letter, _ in part.matching)
     if part.unique:
-        total += ITEM * sum(_values(each) for each in values.arrays)
+        total += ITEM * sum(1 for array in values.arrays for _ in _every(array))
     return total
 
 
@@ -314,15 +310,3 @@ def values_of(values: Sequence[Any]) -> Values:
     return Values(
         len(values), letters, whole, fractions, large, objects, arrays, inside, name_letters
     )
-
-
-def _values(value: Any) -> int:
-    count, waiting = 0, [value]
-    while waiting:
-        each = waiting.pop()
-        count += 1
-        if isinstance(each, Mapping):
-            waiting += each.values()
-        elif isinstance(each, list | tuple):
-            waiting += each
-    return count

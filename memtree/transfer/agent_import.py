@@ -44,7 +44,7 @@ from memtree.transfer.file_items import (
     LineResult,
     LineStatus,
 )
-from memtree.transfer.import_rules import structured
+from memtree.transfer.import_rules import importable
 from memtree.transfer.memory_file import MemoryFile
 
 _UNKNOWN = "kind: there is no schema of this name."
@@ -68,25 +68,19 @@ class FileSchemas:
 
     async def take(self, item: FileSchema) -> LineResult | None:
         """Why it was not kept; None where it was, or the same is there."""
-        try:
-            there, created = await self._of_kind(item.schema)
-        except (SchemaInvalid, BadRequest, Conflict) as error:
-            return LineResult(item.line, LineStatus.INVALID, "schema", error.message)
-        if created:
-            self.kept += 1
-            return None
-        if _said(there) == _said(item.schema):
+        new = item.schema
+        there, created = self._known.get(new.kind), False
+        if there is None:
+            try:
+                there, created = await self._keep(new)
+            except (SchemaInvalid, BadRequest, Conflict) as error:
+                return LineResult(item.line, LineStatus.INVALID, "schema", error.message)
+            self._known[new.kind] = there
+        self.kept += created
+        if created or _said(there) == _said(new):
             return None
         why = "another schema of this name is there, and stays"
         return LineResult(item.line, LineStatus.SKIPPED, "schema_differs", why)
-
-    async def _of_kind(self, new: MemorySchema) -> PutSchema:
-        """The one that is there, or else the new one."""
-        if new.kind in self._known:
-            return PutSchema(self._known[new.kind], created=False)
-        put = await self._keep(new)
-        self._known[new.kind] = put.schema
-        return put
 
     async def _keep(self, new: MemorySchema) -> PutSchema:
         """Another request may have made one of its kind since `begin`: that one stays."""
@@ -247,13 +241,14 @@ class AgentImport(NewMemoriesRun):
             if not isinstance(item, FileMemory):
                 yield item
                 continue
-            made = structured(
+            made = importable(
                 item,
                 parts.new_memory_id(),
                 parts.clock.now(),
                 parts.max_text_chars,
                 file.format,
-                parts.allow_secrets,
+                of_agent=True,
+                allow_secrets=parts.allow_secrets,
             )
             yield made if isinstance(made, LineResult) else NewLine(item, made)
 

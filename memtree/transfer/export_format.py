@@ -288,10 +288,13 @@ class FieldReader:
         value = self.object(name)
         return None if value is None else FieldReader(value)
 
-    def each(self, name: str) -> list[FieldReader]:
+    def each(self, name: str, most: int = 0) -> list[FieldReader]:
+        """`most`: objects (0: any number)."""
         values = self.list(name)
         if not all(isinstance(value, dict) for value in values):
             raise BadRequest(f"{name} must be an array of objects", param=name)
+        if most and len(values) > most:
+            raise BadRequest(f"{name} must be at most {most}", param=name)
         return [FieldReader(value) for value in values]
 
     def list(self, name: str) -> list[Any]:
@@ -299,8 +302,7 @@ class FieldReader:
 
 
 def _item(line: int, fields: FieldReader) -> FileItem:
-    kind = fields.text("type") or "memory"
-    match kind:
+    match fields.text("type") or "memory":
         case "memory":
             return _memory(line, fields)
         case "group":
@@ -322,7 +324,7 @@ def _item(line: int, fields: FieldReader) -> FileItem:
 def _memory(line: int, fields: FieldReader) -> FileMemory:
     id_ = fields.id("id")
     memory = replace(_version(id_ or "", fields), updates=_updates(fields))
-    groups = fields.list("groups")[: _MOST_GROUPS + 1]
+    groups = fields.list("groups")
     if len(groups) > _MOST_GROUPS:
         raise BadRequest(f"groups must be at most {_MOST_GROUPS}", param="groups")
     left = fields.inner("tombstone")
@@ -376,33 +378,22 @@ def _version(id_: str, fields: FieldReader) -> Memory:
         version=fields.whole("version", 1, 1),
         confidence=fields.number("confidence", CONFIDENCE, 0, 1),
         happened=fields.time("happened_at"),
-        mentions=_mentions(fields),
+        mentions=tuple(
+            EntityMention(each.text("name", _MOST_NAME), each.text("type", _MOST_NAME))
+            for each in fields.each("mentions", _MOST_MENTIONS)
+        ),
     )
 
 
 def _updates(fields: FieldReader) -> tuple[PossibleUpdate, ...]:
-    name = "possible_update_of"
-    listed = fields.each(name)
-    if len(listed) > _MOST_UPDATES:
-        raise BadRequest(f"{name} must be at most {_MOST_UPDATES}", param=name)
     updates: list[PossibleUpdate] = []
-    for each in listed:
+    for each in fields.each("possible_update_of", _MOST_UPDATES):
         id_, differs = each.id("id"), each.list("differs")
         if not all(isinstance(text, str) and len(text) <= _MOST_DIFFERS for text in differs):
             raise BadRequest("differs must be an array of short texts", param="differs")
         if id_ is not None:
             updates.append(PossibleUpdate(id_, "", tuple(" ".join(t.split()) for t in differs)))
     return tuple(updates)
-
-
-def _mentions(fields: FieldReader) -> tuple[EntityMention, ...]:
-    mentions = fields.each("mentions")
-    if len(mentions) > _MOST_MENTIONS:
-        raise BadRequest(f"mentions must be at most {_MOST_MENTIONS}", param="mentions")
-    return tuple(
-        EntityMention(each.text("name", _MOST_NAME), each.text("type", _MOST_NAME))
-        for each in mentions
-    )
 
 
 def _schema(fields: FieldReader) -> MemorySchema:

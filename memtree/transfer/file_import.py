@@ -196,13 +196,11 @@ class ImportRun(Generic[Prepared]):
     """Base of every import of a file, whatever it stores. It goes through the file in batches, and
     notes why it stopped before the end."""
 
-    def __init__(
-        self, parts: ImportParts, scope: Scope, options: ImportOptions, *, keep_ids: bool = False
-    ) -> None:
+    def __init__(self, parts: ImportParts, scope: Scope, options: ImportOptions) -> None:
         self._parts, self._scope, self._options = parts, scope, options
         self._dry = options.dry_run
-        self._report = ImportReport(options.dry_run, keep_ids)
-        self._begun, self._ended = keep_ids, False
+        self._report = ImportReport(options.dry_run, options.keep_ids)
+        self._begun, self._ended = options.keep_ids, False
 
     async def _batches(
         self, size: int, prepared: Iterator[Prepared]
@@ -265,17 +263,14 @@ class NewMemoriesRun(ImportRun[NewLine | RepeatedLine | FileItem], ABC):
         for line in lines:
             try:
                 [taken] = await self._store([line])
-                self._count(taken)
+                if self._room is not None and not taken.existing:
+                    if not self._room:
+                        raise MemoryLimit(LIMIT)
+                    self._room -= 1
             except MemoryLimit:
                 self._report.stopped = f"{LIMIT}, in line {line.item.line}"
                 return
             self._tell(line.item, taken, tainted=line.memory.tainted)
-
-    def _count(self, taken: TakenMemory) -> None:
-        if self._room is not None and not taken.existing:
-            if not self._room:
-                raise MemoryLimit(LIMIT)
-            self._room -= 1
 
     def _tell(self, item: FileMemory, taken: TakenMemory, *, tainted: bool = False) -> None:
         status = LineStatus.DUPLICATE if taken.existing else LineStatus.IMPORTED
@@ -318,23 +313,21 @@ class FileImport(NewMemoriesRun):
         """Runs in a thread where the file is large."""
         parts = self._parts
         for item in file.items:
+            now = parts.clock.now()
             if isinstance(item, FileGroup):
                 yield checked_group(item)
-                continue
-            if not isinstance(item, FileMemory):
+            elif not isinstance(item, FileMemory):
                 yield item
-                continue
-            now = parts.clock.now()
-            if item.text in self._lines and not left_out(item, now):
+            elif item.text in self._lines and not left_out(item, now):
                 yield RepeatedLine(item)
-                continue
-            id_ = parts.new_memory_id()
-            made = importable(item, id_, now, parts.max_text_chars, file.format)
-            if isinstance(made, LineResult):
-                yield made
-                continue
-            self._lines.add(item.text)
-            yield NewLine(item, made)
+            else:
+                id_ = parts.new_memory_id()
+                made = importable(item, id_, now, parts.max_text_chars, file.format)
+                if isinstance(made, LineResult):
+                    yield made
+                else:
+                    self._lines.add(item.text)
+                    yield NewLine(item, made)
 
     def _note(self, item: NewLine | RepeatedLine | FileItem) -> None:
         if isinstance(item, LineResult):

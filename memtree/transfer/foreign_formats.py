@@ -43,6 +43,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from memtree.agents.memory_schema import is_deeper
 from memtree.errors import BadRequest
 from memtree.memories.checked_fields import canonical_tag, timestamp
 from memtree.memories.memory import MAX_TAGS
@@ -86,7 +87,7 @@ def found_tags(values: object) -> tuple[str, ...]:
 def kept_data(value: object) -> Mapping[str, Any] | None:
     """An object that may be stored beside a text; None for an empty one, for what is none, and for
     one that is too large or too deep."""
-    if not isinstance(value, dict) or not value or _depth(value) > _MOST_DEPTH:
+    if not isinstance(value, dict) or not value or is_deeper(value, _MOST_DEPTH):
         return None
     try:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -116,27 +117,12 @@ def items_of(
             yield from read(entry)
 
 
-def _depth(value: object) -> int:
-    depth, level = 0, [value]
-    while level and depth <= _MOST_DEPTH:
-        depth += 1
-        inner: list[object] = []
-        for item in level:
-            if isinstance(item, dict):
-                inner += item.values()
-            elif isinstance(item, list):
-                inner += item
-        level = [item for item in inner if isinstance(item, dict | list)]
-    return depth
-
-
 # Marks of citations and cards in ChatGPT's texts: U+E200 KIND U+E202 FIELD ... U+E201, and in older
 # ones a number and a name in brackets.
 _MARKED = re.compile(
     "( ?)\ue200([^\ue200\ue201]*)\ue201(?=(\\w?))|\ue200\\w*(?:\ue202\\S*)?|[\ue200-\ue206]"
     "| ?【[0-9:]{1,9}†[^】\n]{0,200}】"
 )
-_LABELED = ("url", "link_title")
 
 
 def without_marks(text: str) -> str:
@@ -152,7 +138,7 @@ def without_marks(text: str) -> str:
 def _label(mark: re.Match[str]) -> str:
     space, inside, word = mark[1] or "", mark[2] or "", mark[3]
     kind, _, fields = inside.partition("\ue202")
-    shown: Any = fields.partition("\ue202")[0] if kind in _LABELED else ""
+    shown: Any = fields.partition("\ue202")[0] if kind in ("url", "link_title") else ""
     if kind == "entity":  # [TYPE, NAME, ...]
         with suppress(ValueError, LookupError, TypeError, RecursionError):
             shown = json.loads(fields)[1]
@@ -161,7 +147,6 @@ def _label(mark: re.Match[str]) -> str:
     return space if word else ""
 
 
-_BIO = "bio"
 _ENTRY = re.compile(r"\n(?=[0-9]{1,5}\. ?\[)")
 _FORGET = re.compile(r"(?:please )?(?:forget|delete|remove)\b", re.IGNORECASE)
 
@@ -174,18 +159,14 @@ def chatgpt_items(entries: Entries) -> Iterator[FileItem]:
 def _chatgpt(entry: FileEntry) -> Iterator[FileItem]:
     nodes = entry.value if entry.key else entry.value.get("mapping")
     if entry.key in ("", "mapping") and isinstance(nodes, dict):
-        yield from _conversation(entry.line, nodes)
+        items: list[FileItem] = []
+        for node in nodes.values():
+            message = node.get("message") if isinstance(node, dict) else None
+            if isinstance(message, dict):
+                items += _saved(entry.line, message)
+        yield from sorted(items, key=lambda item: getattr(item, "created", None) or 0.0)
     elif not entry.key:
         yield _invalid(entry.line, "must be a conversation")
-
-
-def _conversation(line: int, nodes: dict[str, Any]) -> Iterator[FileItem]:
-    items: list[FileItem] = []
-    for node in nodes.values():
-        message = node.get("message") if isinstance(node, dict) else None
-        if isinstance(message, dict):
-            items += _saved(line, message)
-    yield from sorted(items, key=lambda item: getattr(item, "created", None) or 0.0)
 
 
 def _saved(line: int, message: dict[str, Any]) -> list[FileItem]:
@@ -202,7 +183,7 @@ def _saved(line: int, message: dict[str, Any]) -> list[FileItem]:
         ]
     role = author.get("role") if isinstance(author, dict) else None
     parts = content.get("parts")
-    if role != "assistant" or message.get("recipient") != _BIO or not isinstance(parts, list):
+    if role != "assistant" or message.get("recipient") != "bio" or not isinstance(parts, list):
         return []
     text = without_marks("\n".join(part for part in parts if isinstance(part, str))).strip()
     if not text:
@@ -302,14 +283,10 @@ def _openmemory(names: dict[str, str], entry: FileEntry) -> Iterator[FileItem]:
         why = f"it is {known} where it comes from"
         yield LineResult(entry.line, LineStatus.SKIPPED, "not_active", why)
     elif entry.key in _OPENMEMORY_LISTS:
-        yield _record(entry, "content", _categories(fields, names))
-
-
-def _categories(fields: dict[str, Any], names: dict[str, str]) -> object:
-    ids = fields.get("category_ids")
-    if isinstance(ids, list):
-        return [names[id_] for id_ in ids if isinstance(id_, str) and id_ in names]
-    return fields.get("categories")
+        ids, categories = fields.get("category_ids"), fields.get("categories")
+        if isinstance(ids, list):
+            categories = [names[id_] for id_ in ids if isinstance(id_, str) and id_ in names]
+        yield _record(entry, "content", categories)
 
 
 def _text(value: object) -> str:

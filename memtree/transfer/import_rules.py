@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from memtree.agents.memory_schema import checked_kind
@@ -34,12 +32,13 @@ from memtree.memories.memory import (
     MemoryFields,
     MemorySource,
     NewMemory,
+    Tombstone,
 )
 from memtree.memories.memory_store import MemoryRecord
 from memtree.memories.search.vector_bytes import packed_terms
 from memtree.memories.user_memories import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS
 from memtree.text.normal_form import text_hash
-from memtree.transfer.file_items import FileGroup, FileMemory, LineResult, LineStatus
+from memtree.transfer.file_items import FileGroup, FileMemory, FileTombstone, LineResult, LineStatus
 
 MOST_DATA_CHARS = 32_768  # of a memory's data as JSON: more than any route takes
 MOST_MESSAGE_CHARS = 1_000  # of the id of a message, which callers choose
@@ -48,29 +47,23 @@ FACT = "fact"  # the kind of an agent's memory that is a text alone
 
 
 def importable(
-    item: FileMemory, id_: str, now: float, most_chars: int, format_: str
+    item: FileMemory,
+    id_: str,
+    now: float,
+    most_chars: int,
+    format_: str,
+    *,
+    of_agent: bool = False,
+    allow_secrets: bool = False,
 ) -> NewMemory | LineResult:
-    """A memory of a file as a new one, or why not."""
-    making = partial(_new, item, id_, now, most_chars, format_)
-    return _judged(item, now, most_chars, making)
-
-
-def structured(
-    item: FileMemory, id_: str, now: float, most_chars: int, format_: str, allow_secrets: bool
-) -> NewMemory | LineResult:
-    """A memory of a file as a new one of an agent, or why not. Its text is made from its data; of
+    """A memory of a file as a new one, or why not. `of_agent`: its text is made from its data; of
     what is a text alone, the text is the data."""
-    making = partial(_structured, item, id_, now, most_chars, format_, allow_secrets)
-    return _judged(item, now, most_chars, making)
-
-
-def _judged(
-    item: FileMemory, now: float, most_chars: int, making: Callable[[], NewMemory]
-) -> NewMemory | LineResult:
     if dropped := left_out(item, now):
         return dropped
     try:
-        return making()
+        if of_agent:
+            return _structured(item, id_, now, most_chars, format_, allow_secrets)
+        return _new(item, id_, now, most_chars, format_)
     except (BadRequest, SecretRejected) as error:
         return refusal(item, error, most_chars)
 
@@ -98,7 +91,7 @@ def restorable(
         for memory in (record.memory, *record.versions):
             _check(memory, most_chars, allow_secrets=of_agent and allow_secrets)
         if record.tombstone is not None:
-            check_left(record.tombstone.text, record.tombstone.reason, most_chars)
+            _check_left(record.tombstone, most_chars)
     except (BadRequest, SecretRejected) as error:
         return refusal(item, error, most_chars)
     text = record.memory.text
@@ -114,28 +107,39 @@ def checked_group(item: FileGroup) -> FileGroup | LineResult:
             checked_text(group.description, MAX_DESCRIPTION_CHARS, "description")
         if group.category is not None:
             checked_name(group.category, "category")
-    except SecretRejected as error:
-        return LineResult(item.line, LineStatus.REFUSED, "secret", error.message)
-    except BadRequest as error:
-        return LineResult(item.line, LineStatus.INVALID, "field", error.message)
+    except (BadRequest, SecretRejected) as error:
+        return _refused(item.line, error)
     return item
 
 
-def check_left(text: str, reason: str, most_chars: int) -> None:
-    """The words of a tombstone. Raises `BadRequest` and `SecretRejected`."""
-    for value in (text, reason):
+def checked_left(item: FileTombstone, most_chars: int) -> FileTombstone | LineResult:
+    """A tombstone under the rules for texts."""
+    try:
+        _check_left(item.tombstone, most_chars)
+    except (BadRequest, SecretRejected) as error:
+        return _refused(item.line, error)
+    return item
+
+
+def _check_left(left: Tombstone, most_chars: int) -> None:
+    for value in (left.text, left.reason):
         if value:
             checked_text(value, most_chars)
 
 
-def refusal(item: FileMemory, error: BadRequest | SecretRejected, most_chars: int) -> LineResult:
+def _refused(line: int, error: BadRequest | SecretRejected) -> LineResult:
     if isinstance(error, SecretRejected):
-        return LineResult(item.line, LineStatus.REFUSED, "secret", error.message)
-    if len(item.text) > most_chars:
-        return LineResult(item.line, LineStatus.REFUSED, "too_long", error.message)
-    if item.data is None and not item.text.strip():
-        return LineResult(item.line, LineStatus.INVALID, "empty", "the text is empty")
-    return LineResult(item.line, LineStatus.INVALID, "field", error.message)
+        return LineResult(line, LineStatus.REFUSED, "secret", error.message)
+    return LineResult(line, LineStatus.INVALID, "field", error.message)
+
+
+def refusal(item: FileMemory, error: BadRequest | SecretRejected, most_chars: int) -> LineResult:
+    if isinstance(error, BadRequest):
+        if len(item.text) > most_chars:
+            return LineResult(item.line, LineStatus.REFUSED, "too_long", error.message)
+        if item.data is None and not item.text.strip():
+            return LineResult(item.line, LineStatus.INVALID, "empty", "the text is empty")
+    return _refused(item.line, error)
 
 
 def left_out(item: FileMemory, now: float) -> LineResult | None:

@@ -33,6 +33,7 @@ from memtree.transfer.file_items import (
 )
 from memtree.transfer.foreign_formats import (
     CLAUDE_TEXTS,
+    Entries,
     chatgpt_items,
     claude_items,
     list_items,
@@ -51,15 +52,6 @@ _LONGEST_FIRST = 1_000_000  # bytes of a line that is tried
 _JSON = re.compile(rb"\s*(?:\{|\[\s*[\[{\"\]])")
 _PIECE_OF_JSON = re.compile(rb'"[^"\\\n]{1,80}"\s{0,9}:|\A[\s\[\]{},]+\Z')
 _JUDGED, _JUDGED_CHARS = 200, 500  # lines, and bytes of each, that tell whether a list is damaged
-
-_READERS: dict[str, Callable[[Iterable[FileEntry | LineResult]], Iterator[FileItem]]] = {
-    MEMTREE: own_items,
-    MEM0: mem0_items,
-    OPENMEMORY: openmemory_items,
-    SERVER_MEMORY: server_memory_items,
-    CHATGPT: chatgpt_items,
-    CLAUDE_AI: claude_items,
-}
 
 
 class MemoryFile(NamedTuple):
@@ -94,10 +86,15 @@ def read_memory_file(raw: bytes, format_: str = AUTO) -> MemoryFile:
             if format_ or len(seen) >= _LOOKED_AT:
                 break
         if not format_ or format_ == AUTO:
-            raise _unknown(seen)
+            faults = [entry for entry in seen if isinstance(entry, LineResult)]
+            if faults and len(faults) == len(seen):
+                message, line = faults[0].message, faults[0].line
+                raise BadRequest(f"the file cannot be read: {message} (line {line})")
+            raise BadRequest(
+                "the file contains no memories in a known format; set format to one of "
+                f"{', '.join(FORMATS)}"
+            )
         entries = chain(seen, entries)
-    if format_ == TEXT:
-        return MemoryFile(TEXT, _texts(entries))
     return MemoryFile(format_, _READERS[format_](entries))
 
 
@@ -185,7 +182,7 @@ def _format_of(entry: FileEntry) -> str:
     return OPENMEMORY if is_openmemory and "role" not in value else ""
 
 
-def _texts(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
+def _texts(entries: Entries) -> Iterator[FileItem]:
     """The texts of a JSON list."""
     for entry in entries:
         if isinstance(entry, LineResult):
@@ -197,11 +194,12 @@ def _texts(entries: Iterable[FileEntry | LineResult]) -> Iterator[FileItem]:
             yield LineResult(entry.line, LineStatus.INVALID, "no_text", "must be a text")
 
 
-def _unknown(seen: list[FileEntry | LineResult]) -> BadRequest:
-    wrong = next((entry for entry in seen if isinstance(entry, LineResult)), None)
-    if wrong is not None and not any(isinstance(entry, FileEntry) for entry in seen):
-        return BadRequest(f"the file cannot be read: {wrong.message} (line {wrong.line})")
-    return BadRequest(
-        "the file contains no memories in a known format; set format to one of "
-        f"{', '.join(FORMATS)}"
-    )
+_READERS: dict[str, Callable[[Entries], Iterator[FileItem]]] = {
+    MEMTREE: own_items,
+    MEM0: mem0_items,
+    OPENMEMORY: openmemory_items,
+    SERVER_MEMORY: server_memory_items,
+    CHATGPT: chatgpt_items,
+    CLAUDE_AI: claude_items,
+    TEXT: _texts,
+}

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import NamedTuple
 
-from memtree.errors import BadRequest, Conflict, MemoryLimit, SecretRejected
+from memtree.errors import BadRequest, Conflict, MemoryLimit
 from memtree.memories.memory import Tombstone
-from memtree.memories.memory_store import MemoryRecord, MemoryStore
+from memtree.memories.memory_store import MemoryRecord
 from memtree.memories.scope import Scope, ScopeKind
 from memtree.memories.user_memories import MAX_GROUPS, SettingsChange, UserSettings
 from memtree.transfer import export_format
@@ -48,7 +48,7 @@ from memtree.transfer.file_items import (
     LineResult,
     LineStatus,
 )
-from memtree.transfer.import_rules import check_left, checked_group, restorable
+from memtree.transfer.import_rules import checked_group, checked_left, restorable
 from memtree.transfer.memory_file import read_memory_file
 
 _PAGE = 1_000
@@ -72,7 +72,7 @@ class FileRestore(ImportRun[KeptLine | FileItem]):
     whether it may be stored at all."""
 
     def __init__(self, parts: ImportParts, scope: Scope, options: ImportOptions) -> None:
-        super().__init__(parts, scope, options, keep_ids=True)
+        super().__init__(parts, scope, options)
         self._ids: set[str] = set()  # of the file
         self._live = 0
         self._there: set[str] = set()  # of the scope
@@ -88,26 +88,23 @@ class FileRestore(ImportRun[KeptLine | FileItem]):
         await self._survey(raw)
         await self._check_scope()
         with self._storing():
-            await self._go_through(raw)
+            if self._of_agent:
+                await self._schemas.begin()
+            waiting: list[KeptLine] = []
+            async for batch in self._batches(len(raw), self._prepared(raw)):
+                for each in batch:
+                    if isinstance(each, LineResult):
+                        self._report.add(each)
+                    elif isinstance(each, KeptLine):
+                        waiting.append(each)
+                    else:
+                        await self._note(each)
+                if len(waiting) >= TOGETHER:
+                    await self._take(waiting)
+                    waiting = []
+            await self._take(waiting)
             await self._finish()
         return self._reported(MEMTREE)
-
-    async def _go_through(self, raw: bytes) -> None:
-        if self._of_agent:
-            await self._schemas.begin()
-        waiting: list[KeptLine] = []
-        async for batch in self._batches(len(raw), self._prepared(raw)):
-            for each in batch:
-                if isinstance(each, LineResult):
-                    self._report.add(each)
-                elif isinstance(each, KeptLine):
-                    waiting.append(each)
-                else:
-                    await self._note(each)
-            if len(waiting) >= TOGETHER:
-                await self._take(waiting)
-                waiting = []
-        await self._take(waiting)
 
     # -- whether it may be stored ------------------------------------------------------------
 
@@ -165,19 +162,9 @@ class FileRestore(ImportRun[KeptLine | FileItem]):
             elif isinstance(item, FileGroup):
                 yield checked_group(item)
             elif isinstance(item, FileTombstone):
-                yield self._checked_left(item)
+                yield checked_left(item, self._parts.max_text_chars)
             else:
                 yield item
-
-    def _checked_left(self, item: FileTombstone) -> FileTombstone | LineResult:
-        left = item.tombstone
-        try:
-            check_left(left.text, left.reason, self._parts.max_text_chars)
-        except SecretRejected as error:
-            return LineResult(item.line, LineStatus.REFUSED, "secret", error.message)
-        except BadRequest as error:
-            return LineResult(item.line, LineStatus.INVALID, "field", error.message)
-        return item
 
     async def _take(self, lines: list[KeptLine]) -> None:
         store, scope = self._parts.store, self._scope
@@ -253,7 +240,7 @@ class MemoryTransfer:
     """Safe for concurrent calls."""
 
     def __init__(self, parts: ImportParts) -> None:
-        self._parts, self._store, self._clock = parts, parts.store, parts.clock
+        self._parts = parts
 
     async def export(
         self, scope: Scope, allowed: Callable[[], Awaitable[bool]] | None = None
@@ -261,14 +248,14 @@ class MemoryTransfer:
         """The lines of a scope, many at once. `allowed`: whether whoever asked for it may still see
         it; looked at before each page, and without it the file ends where it is. Raises store
         errors."""
-        store: MemoryStore = self._store
+        store = self._parts.store
         begun = (await store.state(scope)).changed
         agent = scope.kind is ScopeKind.AGENT
-        groups = [] if agent else await self._store.groups(scope)
-        schemas = await self._store.schemas(scope.tenant) if agent else []
-        head = [export_format.header_line(self._clock.now())]
+        groups = [] if agent else await store.groups(scope)
+        schemas = await store.schemas(scope.tenant) if agent else []
+        head = [export_format.header_line(self._parts.clock.now())]
         if not agent:
-            head += [export_format.settings_line(await self._store.settings(scope))]
+            head += [export_format.settings_line(await store.settings(scope))]
         head += map(export_format.group_line, groups)
         head += map(export_format.schema_line, schemas)
         yield b"".join(head)
@@ -277,7 +264,7 @@ class MemoryTransfer:
             if allowed is not None and not await allowed():
                 return
             ids = [record.memory.id for record in records]
-            members = await self._store.groups_of(scope, ids) if groups else {}
+            members = await store.groups_of(scope, ids) if groups else {}
             after, memories = records[-1].memory.number, memories + len(records)
             yield b"".join(
                 export_format.memory_line(record, members.get(record.memory.id, ()))
@@ -288,19 +275,14 @@ class MemoryTransfer:
         left = [
             each for each in await store.tombstones(scope, MOST_TOMBSTONES) if not each.replaced_by
         ]
-        changed = (await store.state(scope)).changed != begun
-        yield b"".join(
-            [
-                *map(export_format.tombstone_line, reversed(left)),
-                export_format.end_line(
-                    memories=memories,
-                    groups=len(groups),
-                    tombstones=len(left),
-                    schemas=len(schemas),
-                    changed=changed,
-                ),
-            ]
+        end = export_format.end_line(
+            memories=memories,
+            groups=len(groups),
+            tombstones=len(left),
+            schemas=len(schemas),
+            changed=(await store.state(scope)).changed != begun,
         )
+        yield b"".join([*map(export_format.tombstone_line, reversed(left)), end])
 
     async def import_file(self, scope: Scope, raw: bytes, options: ImportOptions) -> ImportReport:
         """Import a file and report on each line. Raises `BadRequest` for a file that cannot be read
