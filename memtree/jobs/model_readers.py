@@ -38,8 +38,7 @@ from memtree.memories.scope import Scope
 from memtree.ports.models import ModelQuestion
 from memtree.statements import memory_gate
 from memtree.statements.calendar_dates import with_day
-from memtree.statements.grammar import heads, without_lead
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import SkipReason, heads, without_lead
 from memtree.text.rule_sentences import standing_rules
 
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Ww]e|[Oo]ur|[Uu]s)\b")

@@ -38,7 +38,7 @@ from memtree.jobs.spending import MILLION, ModelTotals
 from memtree.jobs.summary_queue import InProcessSummaries
 from memtree.memories.message_extraction import EXPIRED, LIMIT, UNSTORABLE
 from memtree.process.bounded import SizedCache
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import SkipReason
 from memtree_proxy.http.log import Tally
 from memtree_proxy.http.metrics import by_label
 

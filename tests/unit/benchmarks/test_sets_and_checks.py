@@ -23,7 +23,7 @@ from benchmarks.kept_vectors import KeptVectors
 from benchmarks.memories.secrets import texts
 from memtree.history.chat_history import read
 from memtree.history.message import Message, Volatile
-from memtree.statements.skip_reasons import SkipReason
+from memtree.statements.grammar import SkipReason
 from memtree.text import secrets
 from memtree.tree import growth
 from memtree.tree.node import EMPTY, Summary
