@@ -41,7 +41,7 @@ from memtree_proxy.http.decoding import queried
 from memtree_proxy.http.headers import CREDENTIALS, request_headers
 from memtree_proxy.upstream.relay import WHOLE
 from memtree_proxy.upstream.upstream_client import Outgoing
-from memtree_proxy.upstream.upstreams import UPSTREAMS, Destination, Upstreams
+from memtree_proxy.upstream.upstreams import UPSTREAMS, Upstreams
 from memtree_proxy.wire.agent_memory_bodies import (
     AgentListing,
     AgentMemoryAnswer,
@@ -111,16 +111,13 @@ class CallerModel:
             ) from None
         return ModelAnswer(said.text, not said.cut, usage)
 
-    def _destination(self) -> Destination:
+    async def _call(self, content: Mapping[str, Any]) -> ChatReply:
         try:
-            return self._upstreams.of(PATH, self._request.headers)
+            upstream, api_key, key_header = self._upstreams.of(PATH, self._request.headers)
         except NoUpstream as error:
             raise ModelNeeded(
                 f"model needs an upstream that it can be asked at. {error.message}", param="model"
             ) from None
-
-    async def _call(self, content: Mapping[str, Any]) -> ChatReply:
-        upstream, api_key, key_header = self._destination()
         posted = request_headers(
             self._request.scope["headers"],
             keyed=self._tenant.keyed,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
@@ -32,7 +32,6 @@ from memtree.history.message import Message
 from memtree.ports.context_store import Receipt
 from memtree.process.threads import off_loop
 from memtree.process.tracing import step
-from memtree.unfolding.explain import Explanation
 from memtree_proxy.chat import request_fields
 from memtree_proxy.chat.request_fields import REQUEST_FIELDS
 from memtree_proxy.http import log, request_body, request_trace
@@ -43,7 +42,7 @@ from memtree_proxy.http.metrics import Metrics
 from memtree_proxy.http.rate_limits import WaitingRequests
 from memtree_proxy.http.request_log_writer import RequestLogWriter
 from memtree_proxy.wire import request_options
-from memtree_proxy.wire.context_bodies import Explain, ShownReceipt, Status, Tree, compressed
+from memtree_proxy.wire.context_bodies import ShownReceipt, Status, Tree, compressed
 from memtree_proxy.wire.request_options import context_options, refuse_unknown
 from memtree_proxy.wire.routes import route
 from memtree_proxy.wire.values import NoQuery
@@ -52,7 +51,6 @@ _KNOWN = REQUEST_FIELDS | {"messages", "input"}
 DIALECT = "context_memory"  # name in the log of requests
 MAX_MODEL = 200  # characters of a model's name
 NAMES = ("messages", "input", "address", "all")  # targets of a deletion
-SWITCHES = (request_options.DRY_RUN,)
 
 
 class StatusQuery(Posted, frozen=True):
@@ -113,9 +111,10 @@ class ContextMemoryRoutes:
         explained = await asyncio.to_thread(details.explain) if posted.explain else None
         if posted.index_only:
             trace.entry.index_only, trace.memory.sent_tokens = True, 0
-            return _json(rendered(answer, {}, explained, saved), 202, trace.headers())
-        sent = {posted.history.field: posted.history.sent(answer)}
-        return _json(rendered(answer, sent, explained, saved), 200, trace.headers())
+            sent, status = {}, 202
+        else:
+            sent, status = {posted.history.field: posted.history.sent(answer)}, 200
+        return _json(compressed(answer, sent, explained, saved), status, trace.headers())
 
     async def _answered(self, posted: ContextRequest) -> tuple[Answer, AnswerDetails]:
         if posted.index_only:
@@ -132,12 +131,12 @@ class ContextMemoryRoutes:
             await self._memory.summary_status(tenant.id),
             UNSET if model is None else request_fields.chat_folds_at(model, self._settings),
         )
-        return _json(msgspec.json.encode(status))
+        return _json(status)
 
     async def tree(self, request: Request) -> Response:
         posted = await self._read(request)
         tree = await self._waits.counted(posted.ask.tenant, self._memory.tree(posted.ask))
-        return _json(msgspec.json.encode(Tree.of(tree)))
+        return _json(Tree.of(tree))
 
     async def _read(self, request: Request) -> ContextRequest:
         tenant = await self._gate.tenant(request)
@@ -171,22 +170,11 @@ class ContextMemoryRoutes:
             return await off_loop(len(raw), parse)
 
 
-def rendered(
-    answer: Answer, sent: Mapping[str, bytes], explained: Explanation | None, saved: int
-) -> bytes:
-    """Render the answer as JSON. `sent`: the returned history, if any, as raw JSON by field name.
-    `saved`: tokens saved in the conversation so far."""
-    made = compressed(answer, sent, saved)
-    if explained is not None:
-        made = msgspec.structs.replace(made, explain=Explain.of(explained))
-    return msgspec.json.encode(made)
-
-
 def _json(
-    content: bytes, status: int = 200, headers: list[tuple[bytes, bytes]] | None = None
+    made: msgspec.Struct, status: int = 200, headers: Sequence[tuple[bytes, bytes]] = ()
 ) -> Response:
-    response = Response(content, status, media_type="application/json")
-    response.raw_headers.extend(headers or ())
+    response = Response(msgspec.json.encode(made), status, media_type="application/json")
+    response.raw_headers.extend(headers)
     return response
 
 
@@ -233,14 +221,14 @@ class Deletion:
         def read_options() -> tuple[bool, Target]:
             body = json_body.split(raw, halves=True)
             options = request_options.delete_options(
-                request.query_params, body, SWITCHES, posted=known_fields(body)
+                request.query_params, body, (request_options.DRY_RUN,), posted=known_fields(body)
             )
             return options.dry_run, read_target(body, most, tenant.id)
 
         dry_run, target = await off_loop(len(raw), read_options)
         if dry_run:
             receipt = await self._forget(tenant.id, target, dry_run=True)
-            return Response(shown_deletion(target, receipt, None), media_type="application/json")
+            return _json(shown_deletion(target, receipt, None))
         if target.scope == "tenant":
             await self._requests.forget(tenant.id)
         receipt = await self._forget(tenant.id, target, dry_run=False)
@@ -252,8 +240,7 @@ class Deletion:
             addresses=receipt.addresses,
             nodes=receipt.nodes,
         )
-        content = shown_deletion(target, receipt, datetime.now(UTC))
-        return Response(content, media_type="application/json")
+        return _json(shown_deletion(target, receipt, datetime.now(UTC)))
 
     async def _forget(self, tenant: str, target: Target, *, dry_run: bool) -> Receipt:
         if target.messages:
@@ -291,8 +278,8 @@ def read_target(body: Body, most: int | None = None, tenant: str = "") -> Target
     return Target()
 
 
-def shown_deletion(target: Target, receipt: Receipt, now: datetime | None) -> bytes:
-    """Render the answer. `now`: time of the deletion; None for a dry run, which counts no jobs."""
+def shown_deletion(target: Target, receipt: Receipt, now: datetime | None) -> ShownReceipt:
+    """Return the answer. `now`: time of the deletion; None for a dry run, which counts no jobs."""
     address = None if target.address is None else target.address.hex()
     at = None if now is None else now.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return msgspec.json.encode(ShownReceipt.of(receipt, at, scope=target.scope, address=address))
+    return ShownReceipt.of(receipt, at, scope=target.scope, address=address)

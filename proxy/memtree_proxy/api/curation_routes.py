@@ -36,7 +36,7 @@ from memtree_proxy.wire import curation_bodies
 from memtree_proxy.wire.agent_memory_bodies import AgentMemoryAnswer, agent_memory
 from memtree_proxy.wire.routes import answer, counted, route
 from memtree_proxy.wire.user_memory_bodies import user_memory
-from memtree_proxy.wire.values import AgentQuery, Answer, distinct
+from memtree_proxy.wire.values import AgentQuery, Answer, DeletingOne, distinct
 
 Meant = TypeVar("Meant")
 
@@ -66,7 +66,7 @@ class CurationRoutes:
         stones = await self._curation.tombstones(scope, most)
         return answer(curation_bodies.tombstones(stones, curation_bodies.ShownTombstone))
 
-    @route("POST /memories/delete", curation_bodies.BulkQuery)
+    @route("POST /memories/delete", DeletingOne)
     async def delete_many(self, request: Request) -> Response:
         """Delete the memories that a filter or ids select. Answers a receipt, or their number in a
         dry run."""

@@ -32,8 +32,6 @@ from memtree_proxy.wire.request_options import DeleteOptions
 from memtree_proxy.wire.routes import answer, counted, route
 from memtree_proxy.wire.values import Deleting
 
-ROWS = 100  # in a list, by default
-
 
 class DocumentRoutes:
     def __init__(self, book: DocumentBook, requests: MemoryRequests) -> None:

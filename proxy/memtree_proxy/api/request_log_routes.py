@@ -18,7 +18,7 @@ from starlette.responses import Response
 from memtree.context.context_memory import ContextMemory
 from memtree.errors import BadRequest, Forbidden, NotFound, Unauthorized
 from memtree.memories.checked_fields import timestamp
-from memtree.ports.request_log import ALL, RequestFilter, RequestLog, RequestPlace, RequestRow
+from memtree.ports.request_log import RequestFilter, RequestLog, RequestPlace, RequestRow
 from memtree_proxy.api.conversation_routes import MAX_ROWS, ROWS
 from memtree_proxy.http.auth import Gate
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, queried
@@ -93,7 +93,7 @@ class RequestRoutes:
     @route(f"GET {_ROOT}/events", RequestQuery)
     async def events(self, request: Request) -> Response:
         tenant = await self._gate.tenant(request, counted=False)
-        self._store()
+        store = self._store()
         where = await self._filter(tenant.id, queried(RequestQuery, request.query_params))
 
         async def allowed() -> bool:
@@ -102,7 +102,7 @@ class RequestRoutes:
             except Unauthorized:
                 return False
 
-        feed = RequestFeed(self._writer, tenant.id, where)
+        feed = RequestFeed(self._writer, store, tenant.id, where)
         return await self._streams.open(tenant.id, feed, last_event(request.headers), allowed)
 
     @route(f"GET {_ROOT}/{{request_id}}")
@@ -153,8 +153,10 @@ class RequestRoutes:
 class RequestFeed:
     """`EventFeed` of one tenant's requests, filtered by `where`."""
 
-    def __init__(self, writer: RequestLogWriter, tenant: str, where: RequestFilter = ALL) -> None:
-        self._writer, self._tenant, self._where = writer, tenant, where
+    def __init__(
+        self, writer: RequestLogWriter, log: RequestLog, tenant: str, where: RequestFilter
+    ) -> None:
+        self._writer, self._log, self._tenant, self._where = writer, log, tenant, where
 
     async def count(self) -> int:
         return await self._log.last_request()
@@ -174,11 +176,6 @@ class RequestFeed:
             Event(row.number, msgspec.to_builtins(data))
             for row, data in zip(rows, titled, strict=True)
         ]
-
-    @property
-    def _log(self) -> RequestLog:
-        assert self._writer.store is not None
-        return self._writer.store
 
 
 async def _titled(store: RequestLog, tenant: str, rows: Sequence[RequestRow]) -> list[ShownRequest]:

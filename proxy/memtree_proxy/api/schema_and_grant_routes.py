@@ -31,8 +31,6 @@ from memtree_proxy.wire.schema_and_grant_bodies import (
 )
 from memtree_proxy.wire.values import DryRun
 
-_UNKNOWN = "There is no schema of this kind."
-
 
 class SchemaRoutes:
     def __init__(self, book: SchemaBook, requests: MemoryRequests) -> None:
@@ -81,7 +79,7 @@ class SchemaRoutes:
             await self._book.get(tenant.id, _kind(request))
             return counted(1)
         if not await self._book.delete(tenant.id, _kind(request)):
-            raise NotFound(_UNKNOWN, param="kind")
+            raise NotFound("There is no schema of this kind.", param="kind")
         return done()
 
 

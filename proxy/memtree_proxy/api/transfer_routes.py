@@ -21,8 +21,6 @@ from memtree_proxy.wire.memory_rows import MEDIA_TYPE, ImportQuery, ShownReport
 from memtree_proxy.wire.routes import answer, route
 from memtree_proxy.wire.values import AgentQuery
 
-FILE_NAME = "memories.jsonl"
-
 
 class ExportResponse(Response):
     """Response that streams an export. `first`: its beginning; `more`: the rest. If the store fails
@@ -34,7 +32,7 @@ class ExportResponse(Response):
         self.status_code = 200
         self.raw_headers = [
             (b"content-type", MEDIA_TYPE.encode()),
-            (b"content-disposition", f'attachment; filename="{FILE_NAME}"'.encode()),
+            (b"content-disposition", b'attachment; filename="memories.jsonl"'),
             (b"cache-control", b"no-store"),
             (b"x-accel-buffering", b"no"),
         ]

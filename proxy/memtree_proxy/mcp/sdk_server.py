@@ -33,7 +33,7 @@ from memtree.errors import MemTreeError
 from memtree_proxy.mcp import tool_answers
 from memtree_proxy.mcp.listed_tools import INSTRUCTIONS, ToolDefinition
 from memtree_proxy.mcp.tool_answers import Conversations
-from memtree_proxy.mcp.tools import Caller, MemoryTools, ToolAnswer
+from memtree_proxy.mcp.tools import Caller, MemoryTools
 
 # The SDK logs each request at `info`, and unreadable messages at `debug`.
 logging.getLogger("mcp").setLevel(logging.WARNING)
@@ -56,7 +56,14 @@ def build(tools: MemoryTools, caller_of: Callable[[Any], Caller]) -> Server[Any]
         if params.name not in tools.definitions:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]!a}")
         caller = caller_of(ctx.request)
-        return _result(await tools.call(params.name, params.arguments or {}, caller))
+        answer = await tools.call(params.name, params.arguments or {}, caller)
+        # The answer stands twice: structured, and as text for clients that read only text.
+        text = json.dumps(answer.content, ensure_ascii=False)
+        return CallToolResult(
+            content=[TextContent(text=text)],
+            structured_content=answer.content,
+            is_error=answer.failed,
+        )
 
     def input_schema(name: str) -> dict[str, Any] | None:
         return tools.definitions[name].input_schema if name in tools.definitions else None
@@ -138,15 +145,4 @@ def _tool(definition: ToolDefinition) -> Tool:
             idempotent_hint=definition.read_only or definition.repeatable,
             open_world_hint=False,
         ),
-    )
-
-
-def _result(answer: ToolAnswer) -> CallToolResult:
-    """Build a result with the answer twice: structured, and as text for clients that read only
-    text."""
-    text = json.dumps(answer.content, ensure_ascii=False)
-    return CallToolResult(
-        content=[TextContent(text=text)],
-        structured_content=answer.content,
-        is_error=answer.failed,
     )

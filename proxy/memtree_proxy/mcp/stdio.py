@@ -208,8 +208,9 @@ async def serve(
 ) -> None:
     """Read messages from the descriptor `given` and answer on `taken`, until the input ends or the
     output has no reader. `stoppable` receives a function that stops serving early."""
-    wire = Wire(InputLines(given), OutputLines(taken))
-    stoppable(wire.end)
+    lines = InputLines(given)
+    wire = Wire(lines, OutputLines(taken))
+    stoppable(lines.end)
     server = sdk_server.build(tools, lambda _: caller)
     streams = stdio_server(stdin=cast(Any, wire), stdout=cast(Any, wire))
     async with streams as (read, write):
@@ -224,9 +225,6 @@ class Wire:
         self._waiting: set[int | str] = set()  # requests without an answer yet
         self._quiet = asyncio.Event()
         self._quiet.set()
-
-    def end(self) -> None:
-        self._given.end()
 
     async def __aiter__(self) -> AsyncIterator[str]:
         opening = True

@@ -173,6 +173,9 @@ class MemoryRow(Answer, frozen=True, kw_only=True):
     weak: Annotated[bool | UnsetType, Meta(description="Hardly about what was asked.")] = UNSET
 
 
+_OF_HIT = ("relevance", "day", "may_be_out_of_date", "weak")
+
+
 class OlderName(Answer, frozen=True, kw_only=True):
     memory_id: Number | UnsetType = UNSET
     id: Name
@@ -303,8 +306,8 @@ def recalled(result: SearchResult, outdated: Callable[[Memory], bool]) -> Recall
 
 def _hit(hit: MemoryHit, *, outdated: bool) -> MemoryRow:
     text = hit.memory.text
-    return msgspec.structs.replace(
-        memory(hit.memory),
+    return memory(
+        hit.memory,
         text=text if len(text) <= MAX_RECALLED_CHARS else text[:MAX_RECALLED_CHARS] + CUT,
         relevance=round(hit.relevance, 3),
         day=written(hit.memory.said),
@@ -341,20 +344,15 @@ def confirmed(now: Memory) -> Confirmed:
     return Confirmed(**_named(now, "Confirmed"), last_confirmed_at=at)
 
 
-def memory(row: Memory) -> MemoryRow:
+def memory(row: Memory, **of_hit: Any) -> MemoryRow:
+    """Return a memory. `of_hit`: the fields of a search, and the text as it shows it."""
     # A tainted instruction is shown as a fact until a person confirms it.
     fact = row.tainted and row.category == "instruction"
-    return MemoryRow(
+    return copied(
+        MemoryRow,
+        row,
         memory_id=row.number,
-        id=row.id,
-        text=row.text,
         category="fact" if fact else row.category,
-        tags=row.tags,
-        importance=row.importance,
-        source_type=row.source_type,
-        source_provider=row.source_provider,
-        capture_mode=row.capture_mode,
-        session_id=row.session_id,
         created_at=shown_time(row.created),
         updated_at=shown_time(row.updated),
         last_confirmed_at=maybe_time(row.last_confirmed),
@@ -364,6 +362,7 @@ def memory(row: Memory) -> MemoryRow:
         possible_update_of=where_given(
             [copied(UpdateRow, one, text=_short(one.text)) for one in row.updates]
         ),
+        **(of_hit or dict.fromkeys(_OF_HIT, UNSET)),
     )
 
 
@@ -379,11 +378,11 @@ def _near(near: NearMemory) -> NearRow:
 
 
 def _corrected(stone: Tombstone) -> CorrectedRow:
-    return CorrectedRow(
+    return copied(
+        CorrectedRow,
+        stone,
         memory_id=stone.number,
-        id=stone.id,
         at=shown_time(stone.at),
-        reason=stone.reason,
         text=where_given(_short(stone.text)),
         replaced_by=where_given(stone.replaced_by),
     )

@@ -54,7 +54,7 @@ def reference(posted: int | str) -> MemoryRef:
     return int(posted) if isinstance(posted, str) and posted.isdigit() else posted
 
 
-def _kept(reason: str) -> str:
+def kept_reason(reason: str) -> str:
     """Return the reason. Secrets are refused, since tombstones store it."""
     refuse_secrets(reason)
     return reason.strip()
@@ -150,19 +150,11 @@ class Forget(Arguments, frozen=True):
     reason: OrNull[Reason] = ""
     dry_run: Annotated[OrNull[bool], Meta(description="Only tell whether it is there.")] = False
 
-    @property
-    def why(self) -> str:
-        return _kept(self.reason)
-
 
 class Correct(Arguments, frozen=True):
     id: MemoryId
     text: Annotated[Text, Meta(description="The fact as it is now, in full.")]
     reason: OrNull[Reason] = ""
-
-    @property
-    def why(self) -> str:
-        return _kept(self.reason)
 
     @property
     def draft(self) -> MemoryDraft:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from memtree.errors import MemTreeError, NotFound
+from memtree.errors import MemTreeError
 from memtree.memories.book import ForgottenMemory, MemoryBook
 from memtree.memories.draft import DedupPolicy
 from memtree.memories.memory import MAX_TEXT_CHARS
@@ -33,6 +34,7 @@ from memtree_proxy.mcp.tool_arguments import (
     Remember,
     SearchSessions,
     Settle,
+    kept_reason,
     reference,
 )
 from memtree_proxy.wire.values import Answer
@@ -83,11 +85,10 @@ class MemoryTools:
             "list_memories": self._list,
             "settle": self._settle,
         }
-        self._sessions = sessions
+        self.definitions = {tool.name: tool for tool in TOOLS}
         if sessions is not None:
-            self._carried[SEARCH_SESSIONS.name] = self._search_sessions
-        offered = (*TOOLS, SEARCH_SESSIONS) if sessions is not None else TOOLS
-        self.definitions = {tool.name: tool for tool in offered}
+            self._carried[SEARCH_SESSIONS.name] = partial(self._search_sessions, sessions)
+            self.definitions[SEARCH_SESSIONS.name] = SEARCH_SESSIONS
 
     async def call(self, name: str, given: Mapping[str, Any], caller: Caller) -> ToolAnswer:
         """Call the tool `name`, which must be in `self.definitions`. Raises nothing."""
@@ -129,12 +130,13 @@ class MemoryTools:
             memory = await self._book.get(caller.scope, reference(call.id))
             return tool_answers.forgotten(ForgottenMemory(memory), "Would be forgotten")
         return tool_answers.forgotten(
-            await self._book.forget(caller.scope, reference(call.id), call.why)
+            await self._book.forget(caller.scope, reference(call.id), kept_reason(call.reason))
         )
 
     async def _correct(self, call: Correct, caller: Caller) -> Answer:
+        why = kept_reason(call.reason)
         return tool_answers.corrected(
-            await self._book.correct(caller.scope, reference(call.id), call.draft, call.why)
+            await self._book.correct(caller.scope, reference(call.id), call.draft, why)
         )
 
     async def _confirm(self, call: Confirm, caller: Caller) -> Answer:
@@ -142,10 +144,10 @@ class MemoryTools:
             await self._book.confirm(caller.scope, reference(call.id), by_person=False)
         )
 
-    async def _search_sessions(self, call: SearchSessions, caller: Caller) -> Answer:
-        if self._sessions is None:
-            raise NotFound("Past sessions are not searched here.")
-        quoted = await self._sessions.search(call.query, call.project or None, call.limit)
+    async def _search_sessions(
+        self, sessions: PastSessions, call: SearchSessions, caller: Caller
+    ) -> Answer:
+        quoted = await sessions.search(call.query, call.project or None, call.limit)
         return msgspec.convert(quoted, Quoted)
 
     async def _settle(self, call: Settle, caller: Caller) -> Answer:

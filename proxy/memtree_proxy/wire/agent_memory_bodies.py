@@ -58,6 +58,7 @@ from memtree_proxy.wire.values import (
     State,
     Success,
     Tags,
+    copied,
     distinct,
     where_given,
 )
@@ -367,24 +368,19 @@ def agent_memory(located: LocatedMemory, now: float, *, alone: bool = False) -> 
     that rules find in its text; too slow for each row of a list."""
     memory, scope = located.memory, located.scope
     of_agent = scope.kind is ScopeKind.AGENT
-    metadata = Metadata(
+    metadata = copied(
+        Metadata,
+        memory,
         agent_id=scope.owner if of_agent else None,
         subject_id=(scope.subject or None) if of_agent else None,
-        thread_id=memory.thread_id,
-        tags=memory.tags,
-        confidence=memory.confidence,
         mentions=mentions_of(named_in(memory) if alone else memory.mentions),
         when=time_of(memory),
         expires_at=_end(memory),
         created_at=milliseconds(memory.created),
         updated_at=milliseconds(memory.updated),
-        version=memory.version,
         source=memory.source_type,
-        tainted=memory.tainted,
         state=memory.state(now).value,
         is_latest=not memory.superseded_by,
-        supersedes=memory.supersedes,
-        superseded_by=memory.superseded_by,
     )
     return AgentMemory(id=memory.id, kind=kind_of(memory), data=data_of(memory), metadata=metadata)
 
@@ -449,11 +445,17 @@ def stored_memories(of: Stored) -> StoredMemories:
     )
     if of.report is None:
         return made
+    usage = TokenUsage(
+        prompt_tokens=of.usage.input,
+        completion_tokens=of.usage.output,
+        total_tokens=of.usage.input + of.usage.output,
+        prompt_tokens_details=CachedTokens(cached_tokens=of.usage.cached),
+    )
     return msgspec.structs.replace(
         made,
         skipped=[SkippedText(text=one.shown, reason=str(one.reason)) for one in of.report.skipped],
         messages=of.report.messages,
-        usage=_usage(of.usage),
+        usage=usage,
     )
 
 
@@ -464,13 +466,4 @@ def _row(result: StructuredResult) -> StoredRow:
         kind=kind_of(result.memory),
         metadata=data_of(result.memory) | ({} if end is None else {EXPIRES_AT: end}),
         supersedes=where_given(result.superseded),
-    )
-
-
-def _usage(usage: Usage) -> TokenUsage:
-    return TokenUsage(
-        prompt_tokens=usage.input,
-        completion_tokens=usage.output,
-        total_tokens=usage.input + usage.output,
-        prompt_tokens_details=CachedTokens(cached_tokens=usage.cached),
     )

@@ -15,7 +15,6 @@ from memtree.agents.clusters import MemoryCluster
 from memtree.agents.mentions import named_in
 from memtree.memories.checked_fields import canonical_tags, shown
 from memtree.memories.draft import checked_name
-from memtree.memories.memory import Memory
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.scope import ScopeKind
 from memtree_proxy.http.auth import AGENT, SUBJECT
@@ -256,18 +255,14 @@ def _hit(hit: AgentHit) -> AgentMemoryHit:
             relevance=round(hit.memory.relevance, 2), confidence=round(memory.confidence, 2)
         ),
         data=data_of(memory),
-        context=_context(memory),
+        context=HitContext(
+            when=where_given(time_of(memory)),
+            mentions=mentions_of(named_in(memory)),
+            tags=memory.tags,
+            is_latest=not (memory.superseded_by or memory.duplicate_of),
+            tainted=where_given(memory.tainted),
+        ),
         source=f"shared:{hit.scope.owner}" if hit.shared else "own",
         agent_id=hit.scope.owner if of_agent else UNSET,
         subject_id=(hit.scope.subject or None) if of_agent else UNSET,
-    )
-
-
-def _context(memory: Memory) -> HitContext:
-    return HitContext(
-        when=where_given(time_of(memory)),
-        mentions=mentions_of(named_in(memory)),
-        tags=memory.tags,
-        is_latest=not (memory.superseded_by or memory.duplicate_of),
-        tainted=where_given(memory.tainted),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -14,7 +14,7 @@ from memtree.memories.memory import MemorySource
 from memtree.memories.memory_store import MemoryFilter
 from memtree.memories.search.ranking import SearchResult
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
-from memtree_proxy.wire.memory_rows import ShownRow, nearness, said, saved, state_of
+from memtree_proxy.wire.memory_rows import ShownRow, nearness, saved, shown_memory
 from memtree_proxy.wire.user_memory_bodies import edit_of
 from memtree_proxy.wire.values import (
     HITS,
@@ -25,6 +25,7 @@ from memtree_proxy.wire.values import (
     Rows,
     Searched,
     Share,
+    Shown,
     State,
     Tags,
     Text,
@@ -148,28 +149,22 @@ class ChatMemoryHits(Answer, frozen=True, kw_only=True):
 
 
 def chat_memory(row: ShownRow) -> ChatMemory:
-    return ChatMemory(**_fields(row))
+    return _shown(ChatMemory, row)
 
 
 def saved_chat_memory(row: ShownRow, result: SaveResult) -> SavedChatMemory:
-    return SavedChatMemory(**(_fields(row) | saved(result, ChatUpdate)))
+    return _shown(SavedChatMemory, row, saved(result, ChatUpdate))
 
 
 def found_chat_memories(rows: Sequence[ShownRow], result: SearchResult) -> ChatMemoryHits:
     hits = [
-        FoundChatMemory(**_fields(row), **nearness(hit))
+        _shown(FoundChatMemory, row, nearness(hit))
         for row, hit in zip(rows, result.hits, strict=True)
     ]
     return ChatMemoryHits(memories=hits, degraded=result.degraded)
 
 
-def _fields(row: ShownRow) -> dict[str, Any]:
-    memory = row.memory
-    return {
-        "id": memory.id,
-        "content": memory.text,
-        **said(memory),
-        "source_type": memory.source_type,
-        "message_id": (memory.source.message or None) if memory.source else None,
-        **state_of(row, ChatUpdate),
-    }
+def _shown(kind: type[Shown], row: ShownRow, more: Mapping[str, Any] = {}) -> Shown:
+    source = row.memory.source
+    own = {"content": row.memory.text, "message_id": (source.message or None) if source else None}
+    return shown_memory(kind, row, ChatUpdate, own | dict(more))

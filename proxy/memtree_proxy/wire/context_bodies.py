@@ -18,7 +18,7 @@ from memtree.context.known_conversations import StoredTree
 from memtree.ports.context_store import Receipt
 from memtree.ports.indexing_stages import Pending, SummaryStatus
 from memtree.unfolding.explain import Explanation, TreeNode, TreeView
-from memtree_proxy.wire.agent_memory_bodies import CachedTokens
+from memtree_proxy.wire.agent_memory_bodies import CachedTokens, TokenUsage
 from memtree_proxy.wire.values import Answer, Count, copied, hexes
 
 WorkKind = Literal["created", "edited", "deleted", "changed", "run"]
@@ -124,18 +124,14 @@ class Node(Answer, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, node: TreeNode) -> Node:
-        return cls(
+        return copied(
+            cls,
+            node,
             chars=UNSET if node.chars is None else node.chars,
             id=node.id.hex(),
-            level=node.level,
             children=hexes(node.children),
             messages=(node.first, node.last),
-            tokens=node.tokens,
-            headline=node.headline,
-            body=node.body,
-            anchors=node.anchors,
             summary="model" if node.by_model else "extracted",
-            sealed=node.sealed,
         )
 
 
@@ -171,11 +167,7 @@ class ShownStoredTree(Answer, frozen=True, kw_only=True):
         )
 
 
-class Usage(Answer, frozen=True, kw_only=True):
-    prompt_tokens: Count
-    completion_tokens: Count
-    total_tokens: Count
-    prompt_tokens_details: CachedTokens
+class Usage(TokenUsage, frozen=True, kw_only=True):
     raw_prompt_tokens: Count
 
 
@@ -205,7 +197,9 @@ class Compressed(Answer, frozen=True, kw_only=True):
     explain: Explain | UnsetType = UNSET
 
 
-def compressed(answer: MemoryAnswer, sent: Mapping[str, bytes], saved: int) -> Compressed:
+def compressed(
+    answer: MemoryAnswer, sent: Mapping[str, bytes], explained: Explanation | None, saved: int
+) -> Compressed:
     """`sent`: the returned history, if any, as raw JSON by field name. `saved`: tokens saved in the
     conversation so far."""
     returned = answer.sent_tokens if sent else 0
@@ -224,7 +218,8 @@ def compressed(answer: MemoryAnswer, sent: Mapping[str, bytes], saved: int) -> C
         saved_tokens=saved,
     )
     history: dict[str, Any] = {name: msgspec.Raw(raw) for name, raw in sent.items()}
-    return Compressed(**history, usage=usage, memory=memory)
+    explain = UNSET if explained is None else Explain.of(explained)
+    return Compressed(**history, usage=usage, memory=memory, explain=explain)
 
 
 class Today(Answer, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from memtree.memories.checked_fields import shown
 from memtree.ports.request_log import LONGEST_MODEL, UNKNOWN, RequestRow
 from memtree.unfolding.kept_passages import PinnedPlace
 from memtree_proxy.http.headers import OTHER
-from memtree_proxy.wire.context_bodies import OutlineNode, Passed, Span, WorkKind
+from memtree_proxy.wire.context_bodies import OutlineNode, Passed, Place, Span, WorkKind
 from memtree_proxy.wire.values import Answer, Count, copied
 
 Line = Annotated[str, Meta(max_length=LONGEST)]
@@ -52,11 +52,7 @@ class RenamedConversation(Answer, frozen=True, kw_only=True):
     title: str
 
 
-class ShownPin(Answer, frozen=True, kw_only=True):
-    message: Count
-    part: str
-    start: Count
-    end: Count
+class ShownPin(Place, frozen=True, kw_only=True):
     sha256: str
 
 

@@ -18,7 +18,6 @@ from memtree.memories.memory import Memory, Tombstone
 from memtree.memories.memory_curation import DeletionReceipt, MemoryPast
 from memtree.memories.memory_store import ANY, MemoryFilter
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted
-from memtree_proxy.wire.memory_rows import said
 from memtree_proxy.wire.values import (
     AgentQuery,
     Answer,
@@ -29,6 +28,7 @@ from memtree_proxy.wire.values import (
     Rows,
     Share,
     Tags,
+    copied,
     maybe_time,
 )
 
@@ -127,11 +127,6 @@ class AgentBulkDeletion(BulkDeletion, frozen=True):
     subject_id: Many | None = msgspec.field(default=None, name="subjectId")
 
 
-class BulkQuery(AgentQuery, frozen=True):
-    dry_run: OrNull[bool] = False
-    purge: OrNull[bool] = False
-
-
 class MemoryIds(Posted, frozen=True):
     ids: Annotated[list[str], Meta(min_length=1, max_length=MAX_IDS)]
 
@@ -183,24 +178,21 @@ class ChatVersion(UserVersion, frozen=True, kw_only=True):
 
 
 def user_version(memory: Memory) -> UserVersion:
-    return UserVersion(**_version(memory))
+    return _version(UserVersion, memory, kind=UNSET, data=UNSET, confidence=UNSET)
 
 
 def chat_version(memory: Memory) -> UserVersion:
-    return ChatVersion(**_version(memory))
+    return _version(ChatVersion, memory, kind=UNSET, data=UNSET, confidence=UNSET)
 
 
 def agent_version(memory: Memory) -> UserVersion:
-    return UserVersion(
-        **_version(memory),
-        kind=memory.kind,
-        data=None if memory.data is None else dict(memory.data),
-        confidence=memory.confidence,
-    )
+    data = None if memory.data is None else dict(memory.data)
+    return _version(UserVersion, memory, data=data)
 
 
-def _version(memory: Memory) -> dict[str, Any]:
-    return {"at": shown(memory.updated), "text": memory.text, **said(memory)}
+def _version(of: type[UserVersion], memory: Memory, **made: Any) -> UserVersion:
+    at, expires_at = shown(memory.updated), maybe_time(memory.expires)
+    return copied(of, memory, at=at, expires_at=expires_at, **made)
 
 
 class Replaced(Answer, frozen=True, kw_only=True):
@@ -257,13 +249,12 @@ class Tombstones(Answer, frozen=True, kw_only=True):
 def tombstones(stones: Iterable[Tombstone], kind: type[ShownTombstone]) -> Tombstones:
     return Tombstones(
         tombstones=[
-            kind(
-                id=stone.id,
-                number=stone.number,
+            copied(
+                kind,
+                stone,
                 at=shown(stone.at),
                 reason=stone.reason or None,
                 text=stone.text or None,
-                replaced_by=stone.replaced_by,
             )
             for stone in stones
         ]

@@ -32,6 +32,8 @@ from memtree_proxy.wire.values import (
     Rows,
     Searched,
     Share,
+    Shown,
+    copied,
 )
 
 MAX_DOCUMENTS = 100  # in one request
@@ -182,19 +184,19 @@ class DeletedPassages(Answer, frozen=True, kw_only=True):
 
 
 def document_text(document: Document, text: str) -> DocumentText:
-    return DocumentText(**_fields(document), text=text)
+    return _shown(DocumentText, document, text=text)
 
 
 def put_outcomes(done: Sequence[PutDocument]) -> list[PutOutcome]:
-    return [PutOutcome(**_put(each)) for each in done]
+    return [_put(PutOutcome, each) for each in done]
 
 
 def stored_document(put: PutDocument, *, pending: bool) -> StoredDocument:
-    return StoredDocument(**_put(put), pending=pending)
+    return _put(StoredDocument, put, pending=pending)
 
 
 def document_page(page: DocumentPage) -> ShownPage:
-    documents = [ShownDocument(**_fields(document)) for document in page.documents]
+    documents = [_shown(ShownDocument, document) for document in page.documents]
     return ShownPage(documents=documents, next_cursor=page.next_cursor)
 
 
@@ -208,21 +210,14 @@ def namespaces(all_: Sequence[Namespace]) -> Namespaces:
     )
 
 
-def _fields(document: Document) -> dict[str, Any]:
-    return {
-        "id": document.id,
-        "type": document.type,
-        "metadata": document.metadata,
-        "passages": document.passages,
-        "characters": document.characters,
-        "masked_secrets": document.masked,
-        "created_at": shown(document.created),
-    }
+def _shown(kind: type[Shown], document: Document, **made: Any) -> Shown:
+    created_at = shown(document.created)
+    return copied(kind, document, masked_secrets=document.masked, created_at=created_at, **made)
 
 
-def _put(put: PutDocument) -> dict[str, Any]:
+def _put(kind: type[Shown], put: PutDocument, **made: Any) -> Shown:
     status = "replaced" if put.replaced else "created" if put.changed else "unchanged"
-    return {**_fields(put.document), "status": status}
+    return _shown(kind, put.document, status=status, **made)
 
 
 def _passage(hit: PassageHit) -> FoundPassage:

@@ -16,7 +16,16 @@ from memtree.memories.user_memories import MemoryGroup
 from memtree.transfer.file_import import ImportOptions
 from memtree.transfer.file_items import ImportReport, LineResult
 from memtree_proxy.http.decoding import OrNull
-from memtree_proxy.wire.values import AgentQuery, Answer, Count, Place, maybe_time, where_given
+from memtree_proxy.wire.values import (
+    AgentQuery,
+    Answer,
+    Count,
+    Place,
+    Shown,
+    copied,
+    maybe_time,
+    where_given,
+)
 
 MEDIA_TYPE = "application/x-ndjson"
 Format = Literal["memtree", "mem0", "openmemory", "server-memory", "chatgpt", "claude-ai", "text"]
@@ -38,22 +47,14 @@ class ShownRow(NamedTuple):
     groups: Sequence[str] = ()
 
 
-def said(memory: Memory) -> dict[str, Any]:
-    """Return what a version of a memory says, beside its text."""
-    return {
-        "category": memory.category,
-        "tags": memory.tags,
-        "expires_at": maybe_time(memory.expires),
-        "tainted": memory.tainted,
-        "version": memory.version,
-    }
-
-
-def state_of(row: ShownRow, update: type[Answer]) -> dict[str, Any]:
-    """Return the fields that show a memory's state. `update`: the Struct of a memory that it may
-    replace."""
+def shown_memory(
+    kind: type[Shown], row: ShownRow, update: type[Answer], also: Mapping[str, Any]
+) -> Shown:
+    """Show a memory in the form `kind`. `update`: the Struct of a memory that it may replace.
+    `also`: further fields of the form, and those that it shows otherwise."""
     memory = row.memory
-    return {
+    state = {
+        "expires_at": maybe_time(memory.expires),
         "state": memory.state(row.now).value,
         "standing": bool(memory.standing),
         "possible_update_of": [
@@ -65,6 +66,7 @@ def state_of(row: ShownRow, update: type[Answer]) -> dict[str, Any]:
         "deleted_at": maybe_time(memory.deleted),
         "last_confirmed_at": maybe_time(memory.last_confirmed),
     }
+    return copied(kind, memory, **(state | dict(also)))
 
 
 def saved(result: SaveResult, update: type[Answer]) -> dict[str, Any]:
@@ -145,6 +147,5 @@ class ShownReport(Answer, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, report: ImportReport) -> ShownReport:
-        same = {name: getattr(report, name) for name in cls.__struct_fields__}
         made = [ImportedLine.of(line) for line in report.lines]
-        return cls(**(same | {"stopped": report.stopped or None, "lines": made}))
+        return copied(cls, report, stopped=report.stopped or None, lines=made)

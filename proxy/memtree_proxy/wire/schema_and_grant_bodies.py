@@ -23,7 +23,7 @@ from memtree.errors import BadRequest
 from memtree.memories.checked_fields import milliseconds
 from memtree.memories.checked_fields import shown as shown_time
 from memtree_proxy.http.decoding import FieldError, Posted
-from memtree_proxy.wire.values import Answer, Kind, Success
+from memtree_proxy.wire.values import Answer, Kind, Success, copied
 
 MAX_NAMES = 100
 _ABSENT = msgspec.Raw(b"null")
@@ -107,11 +107,10 @@ class ShownSchema(Answer, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, schema: MemorySchema) -> ShownSchema:
-        return cls(
+        return copied(
+            cls,
+            schema,
             name=schema.kind,
-            kind=schema.kind,
-            description=schema.description,
-            unique_on=schema.unique_on,
             schema=schema.document,
             json_schema=msgspec.Raw(schema.document.encode()),
             created_at=milliseconds(schema.created),

@@ -40,7 +40,7 @@ from memtree.memories.user_memories import (
 )
 from memtree_proxy.http.decoding import FieldError, OrNull, Posted, names
 from memtree_proxy.wire.curation_bodies import MAX_IDS, UserFilter
-from memtree_proxy.wire.memory_rows import ShownRow, nearness, said, saved, state_of
+from memtree_proxy.wire.memory_rows import ShownRow, nearness, saved, shown_memory
 from memtree_proxy.wire.values import (
     HITS,
     MAX_ROWS,
@@ -50,10 +50,12 @@ from memtree_proxy.wire.values import (
     Rows,
     Searched,
     Share,
+    Shown,
     State,
     Success,
     Tags,
     Text,
+    copied,
     maybe_time,
 )
 
@@ -234,45 +236,37 @@ class MemoryDeleted(Success, frozen=True, kw_only=True):
 
 
 def user_memory(row: ShownRow) -> UserMemory:
-    return UserMemory(**_fields(row))
+    return _shown(UserMemory, row)
 
 
 def saved_memory(row: ShownRow, result: SaveResult) -> SavedMemory:
-    return SavedMemory(**(_fields(row) | saved(result, Update)))
+    return _shown(SavedMemory, row, saved(result, Update))
 
 
 def found_memories(rows: Sequence[ShownRow], result: SearchResult) -> MemoryHits:
     hits = [
-        FoundMemory(**_fields(row), **nearness(hit))
-        for row, hit in zip(rows, result.hits, strict=True)
+        _shown(FoundMemory, row, nearness(hit)) for row, hit in zip(rows, result.hits, strict=True)
     ]
     return MemoryHits(memories=hits, degraded=result.degraded)
 
 
-def _fields(row: ShownRow) -> dict[str, Any]:
+def _shown(kind: type[Shown], row: ShownRow, more: Mapping[str, Any] = {}) -> Shown:
     memory, group, source = row.memory, row.group, row.memory.source
-    return {
-        "id": memory.id,
-        "number": memory.number,
-        "text": memory.text,
-        **said(memory),
-        **state_of(row, Update),
+    own = {
         "group_id": group and group.id,
         "group_title": group and group.title,
         "group_ids": row.groups,
-        "source_type": memory.source_type,
         "conversation_id": (source.address or None) if source else None,
         "source": _source(source) if source and source.digest else None,
-        "supersedes": memory.supersedes,
         "superseded_by": memory.superseded_by or memory.duplicate_of,
     }
+    return shown_memory(kind, row, Update, own | dict(more))
 
 
 def _source(source: MemorySource) -> Source:
-    return Source(
-        digest=source.digest,
-        start=source.start,
-        end=source.end,
+    return copied(
+        Source,
+        source,
         address=source.address or None,
         origin=source.origin or None,
         recorded_at=maybe_time(source.recorded),
@@ -331,11 +325,9 @@ class ShownGroup(Answer, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, group: MemoryGroup) -> ShownGroup:
-        return cls(
-            id=group.id,
-            title=group.title,
-            description=group.description,
-            category=group.category,
+        return copied(
+            cls,
+            group,
             member_count=group.members,
             created_at=shown(group.created),
             updated_at=shown(group.updated),
@@ -422,15 +414,12 @@ class UserKept(Answer, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, scope: Scope, kept: UserOverview, plan: str) -> UserKept:
-        return cls(
+        return copied(
+            cls,
+            kept,
             user_id=scope.owner or None,
             memories=kept.memories.get(MemoryState.LIVE, 0),
             states={str(state): count for state, count in kept.memories.items()},
-            categories=kept.categories,
-            tainted=kept.tainted,
-            standing=kept.standing,
-            conflicts=kept.conflicts,
-            groups=kept.groups,
             agent_records=kept.agents,
             first_saved_at=maybe_time(kept.first),
             last_saved_at=maybe_time(kept.last),
@@ -488,7 +477,7 @@ def extracted(
     return Extracted(
         dry_run=dry_run,
         messages=report.messages,
-        stored=[UserMemory(**(_fields(row) | unnamed)) for row in stored],
+        stored=[_shown(UserMemory, row, unnamed) for row in stored],
         skipped=[SkippedText(text=one.shown, reason=str(one.reason)) for one in report.skipped],
         snapshots=[user_memory(row) for row in snapshots],
         forgotten=[memory.id for memory in report.forgotten],

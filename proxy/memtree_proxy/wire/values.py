@@ -121,7 +121,7 @@ def distinct(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def copied(kind: type[Shown], source: object, **made: Any) -> Shown:
+def copied(kind: type[Shown], source: object, /, **made: Any) -> Shown:
     """Make an answer of the attributes of the same name, but for those that are `made`."""
     for name in kind.__struct_fields__:
         if name not in made:

@@ -28,6 +28,7 @@ from memtree_proxy.mcp.tool_arguments import (
     Remember,
     SearchSessions,
     Settle,
+    kept_reason,
     read,
     reference,
 )
@@ -221,13 +222,13 @@ def test_what_names_no_memory(given):
 @pytest.mark.parametrize("kind", [Forget, Correct])
 def test_a_reason(kind):
     given = {"id": 1} if kind is Forget else {"id": 1, "text": "t"}
-    assert read(kind, {**given, "reason": " moved "}).why == "moved"
-    assert read(kind, {**given, "reason": None}).why == ""
+    assert kept_reason(read(kind, {**given, "reason": " moved "}).reason) == "moved"
+    assert kept_reason(read(kind, {**given, "reason": None}).reason) == ""
     for value in (*NO_STRING, "x" * 1_001, "\ud800"):
         with pytest.raises(BadRequest, match="reason"):
             read(kind, {**given, "reason": value})
     with pytest.raises(SecretRejected) as caught:
-        assert read(kind, {**given, "reason": f"it held {KEY}"}).why
+        kept_reason(read(kind, {**given, "reason": f"it held {KEY}"}).reason)
     assert KEY not in caught.value.message
 
 
