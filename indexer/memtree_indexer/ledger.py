@@ -154,7 +154,7 @@ class JobLedger:
             alike = {id_: old for id_, old in jobs.entries.items() if self._replaces(new, id_, old)}
             newer = {id_ for id_, old in alike.items() if old.at > at and not old.owed}
             for id_ in newer:
-                if self._has_all(new, id_):
+                if contains(self._work(id_), shorts(new.ids)):
                     return AddedJob(id_, jobs.life, alike[id_].version)
             added = self._add(
                 new, jobs, {id_: alike[id_] for id_ in alike.keys() - newer}, at, (now, wait)
@@ -280,10 +280,7 @@ class JobLedger:
     def queued(self) -> set[str]:
         """Return the jobs whose tickets are in RQ's queues."""
         return {
-            id_
-            for stage in STAGES
-            for letter in ("i", "b")
-            for id_ in self._queue(stage, letter).get_job_ids()
+            id_ for stage in STAGES for queue in self.queues(stage) for id_ in queue.get_job_ids()
         }
 
     def queues(self, stage: str) -> list[Queue]:
@@ -317,10 +314,6 @@ class JobLedger:
         if old.owed or old.first not in mine or old.last not in mine:
             return False
         return contains(shorts(new.ids), self._work(id_) or b"?")
-
-    def _has_all(self, new: NewJob, id_: str) -> bool:
-        """Return True if the job in Redis contains all work of the new one."""
-        return contains(self._work(id_), shorts(new.ids))
 
     def _work(self, id_: str) -> bytes:
         return bytes(self.client.get(f"memtree:work:{id_}") or b"")

@@ -156,19 +156,15 @@ class Outbox:
     async def close(self, patience: float = 5.0) -> None:
         """Send what can be sent within `patience` seconds; other jobs stay owed until their history
         is posted again."""
-        if self._task is not None:
-            await self._stop(self._task, patience)
+        if (task := self._task) is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.sent(), patience)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            if left := sum(len(jobs) for jobs in self.jobs.values()):
+                log.info("queue.stopped jobs_left=%d", left)
             self._task = None
         await asyncio.to_thread(self._client.close)
-
-    async def _stop(self, task: asyncio.Task[None], patience: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.sent(), patience)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        left = sum(len(jobs) for jobs in self.jobs.values())
-        if left:
-            log.info("queue.stopped jobs_left=%d", left)
 
     # ----------------------------------------------------------------------------------------
 
@@ -206,7 +202,11 @@ class Outbox:
                 return None
         except (RedisError, OSError) as error:
             self._link.lost(error)
-            self._release_forgets()
+            # Those who wait for a number, which is not available now, go on; the deletions are
+            # still to be sent.
+            for _, gone_jobs in self._forgets.values():
+                if not gone_jobs.done():
+                    gone_jobs.set_result(set())
             return AGAIN
         except Exception:
             log.exception("queue.outbox_failed")
@@ -214,16 +214,8 @@ class Outbox:
         self._link.answered()
         return 0.0
 
-    def _release_forgets(self) -> None:
-        """Resume deletions that wait for a number which is not available now; they are still to be
-        sent."""
-        for _, gone_jobs in self._forgets.values():
-            if not gone_jobs.done():
-                gone_jobs.set_result(set())
-
     async def _forget_first(self) -> None:
-        whose = next(iter(self._forgets))
-        what = self._forgets[whose]
+        whose, what = next(iter(self._forgets.items()))
         names = None if what[0] is None else [address.hex() for address in what[0]]
         gone = await asyncio.to_thread(self._ledger.forget, whose[0], tenant_name(whose[1]), names)
         if self._forgets.get(whose) == what:  # further deletions may have come meanwhile
@@ -276,9 +268,6 @@ class Outbox:
             pack(payload),
             age=self._clock.monotonic() - job.submitted,
         )
-        return self._ledger.add(new, self._clock.now(), self._wait(stage, job))
-
-    def _wait(self, stage: str, job: Job[Any]) -> float:
-        """Return the seconds that a job waits for more work."""
         full = len(job.work) >= self._parts or job.tokens >= CALL_TOKENS
-        return 0.0 if stage == EMBED or full else self._gather
+        wait = 0.0 if stage == EMBED or full else self._gather
+        return self._ledger.add(new, self._clock.now(), wait)

@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
-from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -197,12 +196,7 @@ class HeldLock:
             self._locks.holds(self)
             self._renewing = asyncio.create_task(self._locks.keep(self.name), name="build-lock")
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         self._users -= 1
         if not self._users and self._renewing is not None:
             self._renewing.cancel()
@@ -242,7 +236,7 @@ class RedisPeers:
         answer: float | None = None,
     ) -> None:
         """`lease`: seconds; `answer`: as for the channel."""
-        self._forgotten: Callable[[str | None], object] = _nobody
+        self._forgotten: Callable[[str | None], object] = lambda _tenant: None
         self._me = secrets.token_hex(16)
         self.channel = Channel(link, self, answer=answer)
         self.locks = BuildLocks(self.channel, lease)
@@ -329,10 +323,6 @@ class RedisPeers:
 
     def lost(self) -> None:
         self.locks.wake_all()
-
-
-def _nobody(_tenant: str | None) -> None:
-    return None
 
 
 async def _publish(channel: str, message: bytes, redis: Redis) -> None:

@@ -67,7 +67,10 @@ class QueueRecovery(threading.Thread):
                 log.exception("queue.upkeep_failed")
             if self._ended.wait(TICK):
                 break
-        self._leave()
+        try:
+            self._ledger.client.zrem(WORKERS, self._process)
+        except (RedisError, OSError) as error:
+            self._link.lost(error)
 
     def step(self, now: float) -> None:
         """Run the tasks that are due at `now` (monotonic seconds)."""
@@ -110,12 +113,6 @@ class QueueRecovery(threading.Thread):
             return False
         self._next[what] = now + every
         return True
-
-    def _leave(self) -> None:
-        try:
-            self._ledger.client.zrem(WORKERS, self._process)
-        except (RedisError, OSError) as error:
-            self._link.lost(error)
 
 
 def missing(

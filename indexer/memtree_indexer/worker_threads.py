@@ -37,7 +37,6 @@ from rq.timeouts import BaseDeathPenalty
 
 from memtree.clock import Clock
 from memtree.errors import Unavailable
-from memtree.history.chat_history import History
 from memtree.jobs.embedding import BATCH_TOKENS, VectorCache, embed_leaves, first_batch
 from memtree.jobs.job_queue import MAX_TRIES, StageTotals, SummaryJob, back_off
 from memtree.jobs.summary_queue import MAX_TRIES as MAX_SUMMARY_TRIES
@@ -138,7 +137,17 @@ class SliceRunner:
         if not work:
             return SliceOutcome()
         history, end = payload.history(), self._clock.monotonic() + SUMMARY_SLICE
-        job = await self._job(slice_, payload, history, work)
+        nodes = await self._store.descendants(payload.tenant, [node.id for node in work])
+        job = SummaryJob(
+            payload.tenant,
+            payload.start,
+            history,
+            {each.id: each for each in work},
+            self._clock.monotonic(),
+            slice_.begun.entry.backfill,
+            nodes=nodes,
+        )
+        job.tries = slice_.begun.entry.tries
         self._summaries.add(job)
         while not job.ended.is_set() and self._clock.monotonic() < end and not self._stop.is_set():
             try:
@@ -168,23 +177,6 @@ class SliceRunner:
                     call.cancel()
             await asyncio.wait(calls, timeout=LOOK)
             waited += LOOK if self._stop.is_set() else 0.0
-
-    async def _job(
-        self, slice_: TimeSlice, payload: Payload, history: History, work: Sequence[NodeWork]
-    ) -> SummaryJob:
-        nodes = await self._store.descendants(payload.tenant, [node.id for node in work])
-        entry = slice_.begun.entry
-        job = SummaryJob(
-            payload.tenant,
-            payload.start,
-            history,
-            {each.id: each for each in work},
-            self._clock.monotonic(),
-            entry.backfill,
-            nodes=nodes,
-        )
-        job.tries = entry.tries
-        return job
 
     async def _unsummarised(self, payload: Payload) -> list[NodeWork]:
         return payload.nodes(await unsummarised(self._store, payload.tenant, payload.ids))

@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from memtree_proxy.dialects import sse
-from memtree_proxy.dialects.dialect import RoundStream, added
+from memtree_proxy.dialects.dialect import RoundStream, WholeReply, added
 from memtree_proxy.dialects.round_calls import (
     StreamedCall,
     StreamedCalls,
@@ -306,22 +306,16 @@ def _first(chunk: Json) -> Json | None:
 _WHOLE_HEAD = ("id", "created", "model")
 
 
-class WholeAnswer:
-    """One answer that is not streamed, joined from several rounds. `names`: of our tools.
-    `offered`: True if the present round was offered them."""
+class WholeAnswer(WholeReply):
+    """A `WholeReply` of chat completions."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
-        self.offered = offered
-        self._names = names
-        self._rounds = 0
+        super().__init__(names, offered=offered)
         self._head: Json = {}
         self._used: Json | None = None
         self._before: Json = {}  # texts and reasoning of the message in earlier rounds
-        self.unanswered: list[StreamedCall] = []  # calls of ours, beside calls of the client
 
     def take(self, raw: bytes) -> bytes | ToolRound:
-        """Take the body of a round's answer. Returns the body for the client, or the round with its
-        calls of our tools."""
         self._rounds += 1
         answer = decoded(raw, dict)
         choice = _first(answer) if answer else None

@@ -101,6 +101,11 @@ class RoundStream(ABC):
         return last, round_
 
     @abstractmethod
+    def failed(self, error: Mapping[str, Any]) -> bytes:
+        """Return the end of the answer for when a later round cannot begin. `error`: as for
+        `ErrorForm`."""
+
+    @abstractmethod
     def _event(self, raw: bytes) -> bytes:
         """Return the client's bytes for one event."""
 
@@ -109,33 +114,21 @@ class RoundStream(ABC):
         """Return the calls of our tools in the ended round."""
 
 
-class AnswerStream(Protocol):
-    """A streamed answer made of the streams of several rounds (for chats:
-    `chat_stream.ToolStream`). `offered`: the current round was offered our tools.
-    `waiting`: bytes held back. `asks`: another round follows."""
+class WholeReply(ABC):
+    """An unstreamed answer made of the answers of several rounds. `names`: of our tools. `offered`:
+    True if the current round was offered them. `unanswered`: our calls, made beside the
+    client's."""
 
-    offered: bool
+    def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
+        self.offered = offered
+        self.unanswered: list[StreamedCall] = []
+        self._names = names
+        self._rounds = 0
 
-    @property
-    def waiting(self) -> int: ...
-    @property
-    def asks(self) -> bool: ...
-    def unanswered(self) -> list[StreamedCall]: ...
-    def feed(self, chunk: bytes) -> bytes: ...
-    def end(self) -> tuple[bytes, ToolRound | None]: ...
-    def failed(self, error: Mapping[str, Any]) -> bytes:
-        """Return the end of the answer for when a later round cannot begin. `error`: as for
-        `ErrorForm`."""
-        ...
-
-
-class WholeReply(Protocol):
-    """An unstreamed answer made of the answers of several rounds."""
-
-    offered: bool
-    unanswered: list[StreamedCall]
-
-    def take(self, raw: bytes) -> bytes | ToolRound: ...
+    @abstractmethod
+    def take(self, raw: bytes) -> bytes | ToolRound:
+        """Take the body of a round's answer. Returns the body for the client, or the round with its
+        calls of our tools."""
 
 
 class ErrorForm(Protocol):
@@ -187,7 +180,7 @@ class Dialect(Protocol):
         of our tools that the history already defines."""
         ...
 
-    def stream(self, names: frozenset[str]) -> AnswerStream: ...
+    def stream(self, names: frozenset[str]) -> RoundStream: ...
     def whole(self, names: frozenset[str]) -> WholeReply: ...
     def results(self, round_: ToolRound, texts: Sequence[str]) -> list[bytes]:
         """Return the results of a round's calls, as raw items to follow `round_.items`."""

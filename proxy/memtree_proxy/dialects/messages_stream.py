@@ -29,9 +29,9 @@ from memtree.dialects.messages_blocks import THINKING_KINDS
 from memtree.errors import ContextOverflow, MemTreeError
 from memtree.history import json_body
 from memtree_proxy.dialects import messages_round, sse
-from memtree_proxy.dialects.dialect import RoundStream
+from memtree_proxy.dialects.dialect import RoundStream, WholeReply
 from memtree_proxy.dialects.messages_round import AnswerBlock, RoundCalls
-from memtree_proxy.dialects.round_calls import StreamedCall, ToolRound, decoded
+from memtree_proxy.dialects.round_calls import ToolRound, decoded
 from memtree_proxy.http import error_response
 
 Json = dict[str, Any]
@@ -256,22 +256,16 @@ Fields = dict[str, msgspec.Raw]
 _HEAD = ("id", "model")
 
 
-class MessagesReply:
-    """Builder of an unstreamed answer. `names`: of our tools. `offered`: True if the current round
-    was offered our tools."""
+class MessagesReply(WholeReply):
+    """A `WholeReply` of the Messages API."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
-        self.offered = offered
-        self.unanswered: list[StreamedCall] = []  # our calls, made beside the client's
-        self._names = names
-        self._rounds = 0
+        super().__init__(names, offered=offered)
         self._head: Fields = {}
         self._used: list[Json] = []  # usage of each earlier round
         self._before: list[bytes] = []  # blocks collected for the client
 
     def take(self, raw: bytes) -> bytes | ToolRound:
-        """Take the body of a round's answer. Returns the body for the client, or the calls of our
-        tools that the model asks for."""
         self._rounds += 1
         try:
             answer = msgspec.json.decode(raw, type=Fields)

@@ -36,7 +36,10 @@ def tool_offer(
     `defined`: names of our tools defined among the input items; None if no tools are defined
     there."""
     offer = FORM.offer(body, groups, _plain, posted_choice)
-    return offer if offer is None or defined is None else _beside(offer, defined)
+    if offer is None or defined is None:
+        return offer
+    free = tuple(group for group in offer.groups if defined.isdisjoint(group.names))
+    return dataclasses.replace(offer, groups=free, alone=False) if free else None
 
 
 def _plain(body: Body) -> bool:
@@ -50,12 +53,6 @@ def _plain(body: Body) -> bool:
         and body.value("background") in (None, False)
         and all(body.value(name) is None for name in _ELSEWHERE)
     )
-
-
-def _beside(offer: Offer, defined: frozenset[str]) -> Offer | None:
-    """Return the offer without the groups of which the client's items already define a tool."""
-    free = tuple(group for group in offer.groups if defined.isdisjoint(group.names))
-    return dataclasses.replace(offer, groups=free, alone=False) if free else None
 
 
 def _definition(function: dict[str, Any]) -> dict[str, Any]:

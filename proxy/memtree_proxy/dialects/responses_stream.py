@@ -27,9 +27,9 @@ import msgspec
 from memtree.errors import ContextOverflow, MemTreeError, RequestTooLarge
 from memtree.history import json_body
 from memtree_proxy.dialects import responses_round, sse
-from memtree_proxy.dialects.dialect import RoundStream, added
+from memtree_proxy.dialects.dialect import RoundStream, WholeReply, added
 from memtree_proxy.dialects.responses_round import AnswerOutput
-from memtree_proxy.dialects.round_calls import StreamedCall, ToolRound, decoded
+from memtree_proxy.dialects.round_calls import ToolRound, decoded
 from memtree_proxy.http import error_response
 
 Json = dict[str, Any]
@@ -198,20 +198,15 @@ class FinalResponse:
         return {**known, "usage": self._used}
 
 
-class ResponsesReply:
-    """Builder of an unstreamed answer. The client gets what a streamed one would have added up to;
-    a first answer without calls of our tools is passed on byte for byte. `names`: of our tools.
-    `offered`: True if the current round was offered our tools."""
+class ResponsesReply(WholeReply):
+    """A `WholeReply` of the Responses API. The client gets what a streamed one would have added up
+    to; a first answer without calls of our tools is passed on byte for byte."""
 
     def __init__(self, names: frozenset[str], *, offered: bool = True) -> None:
-        self.offered = offered
-        self.unanswered: list[StreamedCall] = []  # our calls, made beside the client's
-        self._rounds = 0
+        super().__init__(names, offered=offered)
         self._answer = FinalResponse(names)
 
     def take(self, raw: bytes) -> bytes | ToolRound:
-        """Take the body of a round's answer. Returns the body for the client, or the calls of our
-        tools that the model asks for."""
         self._rounds += 1
         try:
             response = msgspec.json.decode(raw, type=Fields)
@@ -246,7 +241,7 @@ class _ItemDone(msgspec.Struct):
 
 
 class _Ended(msgspec.Struct):
-    response: dict[str, msgspec.Raw]
+    response: Fields
 
 
 class ResponsesStream(RoundStream):
@@ -267,7 +262,7 @@ class ResponsesStream(RoundStream):
         self._held_size = 0
         self._holding: set[int] = set()  # items that these events belong to
         self._of_ours = False  # a call of our tools followed them
-        self._response: dict[str, msgspec.Raw] = {}
+        self._response: Fields = {}
         self._broken = False  # the stream reported an error
 
     @property
@@ -350,14 +345,11 @@ class ResponsesStream(RoundStream):
 
     def _flush(self) -> bytes:
         """Release the output items held back until a client item follows them."""
-        held, pieces = self._held, []
-        holding = sorted(self._holding)
+        held, holding = self._held, sorted(self._holding)
         self._drop_held()
         for index in holding:
             self._place(index)
-        for raw, event in held:
-            pieces.append(self._placed_event(event[_INDEX], raw, event))
-        return b"".join(pieces)
+        return b"".join(self._placed_event(event[_INDEX], raw, event) for raw, event in held)
 
     def _drop_held(self) -> None:
         self._held, self._held_size, self._of_ours = [], 0, False
@@ -411,6 +403,6 @@ class ResponsesStream(RoundStream):
         return self._numbered(raw, event, {"response": whole})
 
 
-def _response(data: bytes) -> dict[str, msgspec.Raw] | None:
+def _response(data: bytes) -> Fields | None:
     end = decoded(data, _Ended)
     return None if end is None else end.response
