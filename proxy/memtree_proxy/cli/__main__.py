@@ -5,20 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Any
 
 INTERRUPTED = 130  # exit status of shells after Ctrl-C
-
-
-def _leave(*_: Any) -> None:
-    os._exit(INTERRUPTED)
 
 
 # Importing takes a second, and a traceback from it tells nothing to a user who pressed Ctrl-C. A
 # signal that is ignored (a job in the background) stays ignored.
 _interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
 if _interruptible:
-    signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
 
 from memtree_proxy.cli.main import main, serving  # noqa: E402
 

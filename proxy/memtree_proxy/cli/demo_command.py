@@ -87,7 +87,13 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     with tempfile.TemporaryDirectory(prefix="memtree-demo-") as folder:
         async with open_runtime(_own(settings, folder), drain=0) as runtime:
             newest = at_once = await _ask(runtime, posted, first)
-            _introduce(console, posted, at_once, first)
+            console.print(
+                f"A made-up coding session of {len(posted):,} messages, "
+                f"{at_once.answer.raw_tokens:,} tokens. "
+                "It stays on this machine, and nothing of it is kept.\n"
+            )
+            console.print("The question, asked at the end of it", style="bold")
+            console.print(styled(f"  {first.question}\n", "cyan"))
             _show_path(console, at_once, first)
             _show_cost(console, at_once)
             before = [await _ask(runtime, posted, fact) for fact in others]
@@ -139,17 +145,6 @@ async def _ask(runtime: Runtime, posted: tuple[Message, ...], fact: DemoFact) ->
     sent = openai_chat.messages(answer.items, messages)
     text = "\n".join(str(msgspec.json.decode(raw).get("content")) for raw in sent)
     return DemoAnswer(answer, details.explain(), messages, text, seconds)
-
-
-def _introduce(
-    console: Console, posted: Sequence[Message], demo: DemoAnswer, fact: DemoFact
-) -> None:
-    console.print(
-        f"A made-up coding session of {len(posted):,} messages, {demo.answer.raw_tokens:,} tokens. "
-        "It stays on this machine, and nothing of it is kept.\n"
-    )
-    console.print("The question, asked at the end of it", style="bold")
-    console.print(styled(f"  {fact.question}\n", "cyan"))
 
 
 def _show_path(console: Console, demo: DemoAnswer, fact: DemoFact) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -71,20 +71,15 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
         settings_shown = {"settings": shown} if options.settings else {}
         print(json_line({"version": __version__, "sound": sound, **settings_shown}))
     elif options.settings:
-        console.print(_settings_table(shown))
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(overflow="fold")  # long values wrap within their column
+        for name, value in shown.items():
+            table.add_row(name, styled(value))
+        console.print(table)
     else:
         console.print("`memtree doctor --settings` shows all settings as well.", style="dim")
     return 0 if sound else 1
-
-
-def _settings_table(settings: Mapping[str, str]) -> Table:
-    """Return a table of settings and their values; long values wrap within their column."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in settings.items():
-        table.add_row(name, styled(value))
-    return table
 
 
 def _shown(name: str, value: Any) -> str:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from memtree.config import Settings
@@ -28,7 +27,7 @@ from memtree.history import json_body
 from memtree.history.json_body import Body
 from memtree.history.message import Message, read_messages
 from memtree.history.posted_json import mended
-from memtree.jobs.runtime import Runtime, open_runtime
+from memtree.jobs.runtime import open_runtime
 from memtree.ports.indexing_stages import SummaryStatus
 from memtree.stores import require_store, shown_store
 from memtree.stores.context.store_copy import copy
@@ -101,7 +100,12 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
         known = CompressRequest(LOCAL, ask.messages, patience=UNHURRIED)
         address = (await runtime.memory.index(known)).address
         if not options.json:
-            await _print_title(runtime, address, console)
+            # the title that the list of conversations has for this address
+            page = await runtime.memory.conversations.page(LOCAL, 1)
+            for row in page.conversations:
+                if row.address == address and row.title:
+                    project = f" ({row.project})" if row.project else ""
+                    console.print(styled(f"{row.title}{project}", "bold"))
         if unfolds:
             await bar(runtime.memory, LOCAL, open_console(stderr=True))
             answer, details = await runtime.memory.compress_with_details(ask)
@@ -117,14 +121,6 @@ async def tree(options: argparse.Namespace, settings: Settings) -> int:
             else:
                 draw_all(console, view)
     return 0
-
-
-async def _print_title(runtime: Runtime, address: bytes, console: Console) -> None:
-    """Print the title that the list of conversations has for this address."""
-    page = await runtime.memory.conversations.page(LOCAL, 1)
-    for row in page.conversations:
-        if row.address == address and row.title:
-            console.print(styled(f"{row.title}{f' ({row.project})' * bool(row.project)}", "bold"))
 
 
 async def delete(options: argparse.Namespace, settings: Settings) -> int:
@@ -206,8 +202,7 @@ def _fragments(data: bytes, file: str) -> list[msgspec.Raw]:
             if "messages" in fields:
                 return msgspec.json.decode(fields["messages"], type=list[msgspec.Raw])
             return [msgspec.Raw(data)]
-        lines = [line for line in data.splitlines() if line.strip()]
-        return [msgspec.Raw(line) for line in lines]
+        return [msgspec.Raw(line) for line in data.splitlines() if line.strip()]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"{file}: not JSON or JSONL of messages: {error}", param=file) from error
 

@@ -171,9 +171,8 @@ def _read(
     for _, group in groupby(chosen, key=lambda choice: choice[1].place.name):
         wanted = {entry.conversation.id: (number, entry.place) for number, entry in group}
         _, place = next(iter(wanted.values()))
-        for conversation in recognise.conversations(
-            place, options.format, options.whole, options.names
-        ):
+        read = recognise.conversations(place, options.format, options.whole, options.names)
+        for conversation in read:
             if conversation.id in wanted:
                 number, _ = wanted.pop(conversation.id)
                 yield number, conversation, _messages(conversation)
@@ -185,17 +184,34 @@ def _write(
     chosen: Sequence[tuple[int, ImportEntry]], options: argparse.Namespace, console: Console
 ) -> None:
     targets = {number: _target(options, number, entry.conversation) for number, entry in chosen}
-    if options.output and not options.force:
-        _refuse_overwriting([target for target in targets.values() if target])
+    # before any file is written
+    there = [each for each in targets.values() if each and not options.force and each.is_file()]
+    if there:
+        more = f" and {len(there) - 1:,} more files are" if len(there) > 1 else " is"
+        raise BadRequest(
+            f"{there[0]}{more} there already; --force replaces what is there", param="output"
+        )
     if options.all and options.output:
-        _made(Path(options.output))
+        folder = Path(options.output)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadRequest(f"{folder}: {error.strerror}", param=str(folder)) from error
     for number, conversation, messages in _read(chosen, options):
         target = targets[number]
         if target:
             _save(target, messages)
         else:
             sys.stdout.writelines(plain_json(line.decode()) for line in _lines(messages))
-        _tell(console, conversation, messages, str(target or "standard output"))
+        left = ""
+        if conversation.dropped:
+            left = (
+                f"; {conversation.dropped} more that {conversation.format} had condensed or cut "
+                "away are left out (--whole keeps them)"
+            )
+        where = str(target or "standard output")
+        text = f"{conversation.title}: {len(messages)} messages to {where}{left}"
+        console.print(plain(text), soft_wrap=True)
 
 
 def _target(options: argparse.Namespace, number: int, conversation: Conversation) -> Path | None:
@@ -208,41 +224,11 @@ def _target(options: argparse.Namespace, number: int, conversation: Conversation
     return Path(options.output) / f"{number:04d}-{slug}.json"
 
 
-def _refuse_overwriting(targets: Sequence[Path]) -> None:
-    """Raise `BadRequest` if a target exists. Called before any file is written."""
-    there = [target for target in targets if target.is_file()]
-    if there:
-        more = f" and {len(there) - 1:,} more files are" if len(there) > 1 else " is"
-        raise BadRequest(
-            f"{there[0]}{more} there already; --force replaces what is there", param="output"
-        )
-
-
 def _lines(messages: Sequence[Message]) -> Iterator[bytes]:
     """Yield a JSON array with one message on each line."""
     for at, message in enumerate(messages):
         yield (b"[\n" if at == 0 else b",\n") + message.raw
     yield b"\n]\n"
-
-
-def _tell(
-    console: Console, conversation: Conversation, messages: Sequence[Message], where: str
-) -> None:
-    left = ""
-    if conversation.dropped:
-        left = (
-            f"; {conversation.dropped} more that {conversation.format} had condensed or cut away "
-            "are left out (--whole keeps them)"
-        )
-    text = f"{conversation.title}: {len(messages)} messages to {where}{left}"
-    console.print(plain(text), soft_wrap=True)
-
-
-def _made(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadRequest(f"{folder}: {error.strerror}", param=str(folder)) from error
 
 
 def _save(path: Path, messages: Sequence[Message]) -> None:

@@ -167,9 +167,7 @@ async def named_tenant(store: KeyStore, memories: MemoryMaintenance, name: str) 
         return chosen(keys, name).tenant
     if name in {key.tenant for key in keys} | {row.name for row in await store.tenants()}:
         return name
-    if await memories.memory_scopes(name):
-        return name
-    if name == ANONYMOUS:
+    if name == ANONYMOUS or await memories.memory_scopes(name):
         return name
     raise BadRequest(
         f"there is no key {name}, and no tenant of that name has memory; "

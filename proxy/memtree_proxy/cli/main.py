@@ -29,8 +29,6 @@ from memtree_proxy.cli.parser_parts import CommandGroups
 from memtree_proxy.cli.server_parsers import WRAP, split_wrapped
 
 RUNNING = "memtree_proxy.cli.running:run"
-REQUIRE_STORE = "memtree.stores:require_store"
-ABOUT_THE_PROGRAM = "-h", "--help", "--version"
 NO_COMMAND = 2  # exit code of a typing error
 HEAD = "Endless conversations for any LLM client."
 FOOT = """\
@@ -47,7 +45,10 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
         parser.print_help(sys.stderr)
         return NO_COMMAND
     if (typed := words[0]) not in parser.commands and not typed.startswith("-"):
-        parser.error(_no_command(typed, parser.commands))
+        hint = _hint(typed, parser.commands)
+        parser.error(
+            f"there is no command {plain(typed)}{hint}\n`memtree --help` lists all of them."
+        )
     behind: list[str] = []
     any_program = False
     if typed == WRAP:
@@ -57,10 +58,12 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
     if not options.command:
         parser.error("a COMMAND comes first; `memtree --help` lists them")
     if unknown:
-        parser.error(f"{options.command}: {_unknown(unknown)}")
+        ours = [f"--{setting.name.replace('_', '-')}" for setting in fields(Settings)]
+        hint = _hint(unknown[0].partition("=")[0], ours)
+        parser.error(f"{options.command}: there is no {' '.join(unknown)}{hint}")
     with uncollected():
         run, command = named(RUNNING), named(options.run)
-        require_store = named(REQUIRE_STORE) if options.needs_store else None
+        require_store = named("memtree.stores:require_store") if options.needs_store else None
     imported()
     code: int = run(command, options, require_store)
     return code
@@ -69,23 +72,15 @@ def main(argv: Sequence[str] | None = None, imported: Callable[[], None] = lambd
 def serving(words: Sequence[str]) -> list[str]:
     """Put the command `serve` before the options, unless a command, help or the version is
     requested."""
-    if words and (not words[0].startswith("-") or words[0] in ABOUT_THE_PROGRAM):
+    if words and (not words[0].startswith("-") or words[0] in ("-h", "--help", "--version")):
         return list(words)
     return ["serve", *words]
 
 
-def _no_command(typed: str, commands: Collection[str]) -> str:
-    meant = nearest(typed, commands)
-    hint = f"; did you mean {meant}?" if meant else ""
-    return f"there is no command {plain(typed)}{hint}\n`memtree --help` lists all of them."
-
-
-def _unknown(arguments: Sequence[str]) -> str:
-    """Describe the arguments that the command does not take."""
-    ours = [f"--{setting.name.replace('_', '-')}" for setting in fields(Settings)]
-    meant = nearest(arguments[0].partition("=")[0], ours)
-    hint = f"; did you mean {meant}?" if meant else ""
-    return f"there is no {' '.join(arguments)}{hint}"
+def _hint(typed: str, known: Collection[str]) -> str:
+    """Return a question after the known word that was probably meant, empty if none is near."""
+    meant = nearest(typed, known)
+    return f"; did you mean {meant}?" if meant else ""
 
 
 @contextmanager

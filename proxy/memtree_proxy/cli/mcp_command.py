@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from memtree.config import ON, Settings, environment
@@ -34,9 +35,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
             conversations = StoredConversations(runtime.memory)
             sessions = _past_sessions(options, settings, runtime.embedder)
             tools = MemoryTools(book, settings.max_text_chars, conversations, sessions)
-            caller = Caller(Scope.of_user(LOCAL))
             try:
-                await stdio.serve(tools, caller, given, taken, _on_sigterm)
+                await stdio.serve(tools, Caller(Scope.of_user(LOCAL)), given, taken, _on_sigterm)
             finally:
                 if sessions:
                     await sessions.close()
@@ -62,7 +62,5 @@ def _past_sessions(
 def _on_sigterm(stop: Callable[[], None]) -> None:
     """Call `stop` on SIGTERM, which clients send to a server that is still running after its input
     was closed."""
-    try:
+    with suppress(NotImplementedError):  # Windows
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
-    except NotImplementedError:  # Windows
-        pass

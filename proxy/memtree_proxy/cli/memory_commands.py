@@ -46,7 +46,6 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0  # seconds between two counts of what is l
 MAX_STILL = 60.0  # seconds without a new vector after which the command ends
 LATER = "words alone find them until a server starts, which embeds them"
 PAGE = 1_000
-STDIN = "-"
 LARGEST = 1 << 30  # bytes of a file, unpacked
 SHOWN = 50  # lines with a problem shown in the terminal; --json shows more
 
@@ -145,9 +144,8 @@ async def show(options: argparse.Namespace, settings: Settings) -> int:
         for scope in await _scopes(runtime, tenant, options):
             page = await book.page(scope, wanted, limit=PAGE)
             if not options.json:
-                print(
-                    f"{_named(scope)}: {page.total:,} {'memory' if page.total == 1 else 'memories'}"
-                )
+                noun = "memory" if page.total == 1 else "memories"
+                print(f"{_named(scope)}: {page.total:,} {noun}")
             while True:
                 print_memories(page.memories, options.json)
                 if page.next_cursor is None:
@@ -207,8 +205,7 @@ async def bring_back(options: argparse.Namespace, settings: Settings) -> int:
 async def confirm(options: argparse.Namespace, settings: Settings) -> int:
     async with opened_scope(options, settings, embedder="none") as (services, scope):
         for ref in refs(options.ids):
-            memory = await services.book.confirm(scope, ref, by_person=True)
-            print_memories([memory], options.json)
+            print_memories([await services.book.confirm(scope, ref, by_person=True)], options.json)
     return 0
 
 
@@ -233,8 +230,7 @@ async def _scopes(runtime: Runtime, tenant: str, options: argparse.Namespace) ->
 def _named(scope: Scope) -> str:
     owner = scope.owner or "the tenant itself"
     subject = f", subject {scope.subject}" if scope.subject else ""
-    kind = "user" if scope.kind is ScopeKind.USER else scope.kind.value
-    return f"{kind} {owner}{subject}"
+    return f"{scope.kind} {owner}{subject}"
 
 
 def print_memories(memories: Sequence[Memory], as_json: bool) -> None:
@@ -423,7 +419,7 @@ def _content(name: str) -> bytes:
         files = islice((path for path in Path(name).rglob("*") if path.is_file()), MOST_FILES)
         names = [path.relative_to(name).as_posix() for path in files]
         return joined(names, lambda part, most: _begun(os.path.join(name, part), most), LARGEST)
-    raw = sys.stdin.buffer.read(LARGEST + 1) if name == STDIN else _begun(name, LARGEST + 1)
+    raw = sys.stdin.buffer.read(LARGEST + 1) if name == "-" else _begun(name, LARGEST + 1)
     if len(raw) > LARGEST:
         raise BadRequest(f"{name} is over {LARGEST:,} bytes", param="file")
     return raw
@@ -449,8 +445,8 @@ def _print(report: ImportReport, *, as_json: bool) -> None:
     )
     if report.tainted:
         print(f"shown as facts until you confirm them: {report.tainted:,}")
-    wrong = [line for line in report.lines if line.status is not LineStatus.IMPORTED]
-    listed = [line for line in wrong if line.status is not LineStatus.DUPLICATE]
+    well = (LineStatus.IMPORTED, LineStatus.DUPLICATE)
+    listed = [line for line in report.lines if line.status not in well]
     for line in listed[:SHOWN]:
         text = f"line {line.line}: {line.status.value}, {line.message or line.reason}"
         print(f"  {one_line(text)}")

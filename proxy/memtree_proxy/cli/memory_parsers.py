@@ -41,8 +41,7 @@ def add_demo(commands: CommandGroups) -> None:
     size = f"size of the session, 10,000 to 2,000,000 tokens (default {DEMO_TOKENS:,})"
     sub.add_argument("--tokens", type=int, default=DEMO_TOKENS, help=size)
     sub.add_argument("--query", metavar="TEXT", help="ask this instead of the demo's own question")
-    full = "show everything that the model would be sent, too"
-    switch(sub, "--full", full)
+    switch(sub, "--full", "show everything that the model would be sent, too")
     sub.set_defaults(run="memtree_proxy.cli.demo_command:run")
 
 
@@ -54,10 +53,8 @@ def add_compress(commands: CommandGroups) -> None:
     sub.add_argument("--target", type=int, metavar="TOKENS", help=size)
     query = "what to unfold for, instead of the newest user message"
     sub.add_argument("--query", metavar="TEXT", help=query)
-    wait = "wait for embeddings, so that passages are ranked by meaning, too"
-    switch(sub, "--wait", wait)
-    explain = "say on standard error what was chosen and why"
-    switch(sub, "--explain", explain)
+    switch(sub, "--wait", "wait for embeddings, so that passages are ranked by meaning, too")
+    switch(sub, "--explain", "say on standard error what was chosen and why")
     _add_mode(sub)
     sub.set_defaults(run="memtree_proxy.cli.history_commands:compress")
 
@@ -108,8 +105,7 @@ def add_import(commands: CommandGroups) -> None:
     switch(sub, "--names", names)
     sub.add_argument("-o", "--output", metavar="PATH", help="file to write; with --all a folder")
     switch(sub, "--force", "replace files that are there already")
-    warm = "index it, so that the session's first request finds its memory"
-    switch(sub, "--warm", warm)
+    switch(sub, "--warm", "index it, so that the session's first request finds its memory")
     key = "the client's API key, whose memory it will be; - asks for it or reads standard input"
     sub.add_argument("--key", metavar="KEY", help=key)
     sub.add_argument("--key-file", metavar="FILE", help="a file that holds the key")
@@ -127,8 +123,7 @@ def add_sessions(commands: CommandGroups) -> None:
     looking = "by words and meaning, in the newest 90 days"
     search = actions.add("search", looking, "find", ["home", "embedder"])
     search.add_argument("query", metavar="QUERY")
-    project = "only sessions in this folder or below"
-    search.add_argument("--project", metavar="DIR", help=project)
+    search.add_argument("--project", metavar="DIR", help="only sessions in this folder or below")
     search.add_argument("--limit", type=int, default=5, metavar="N", help="at most 20 (default 5)")
     wait = "until all sessions can be searched by meaning: minutes, the first time"
     switch(search, "--wait", wait)
@@ -232,8 +227,7 @@ def _add_transfer(action: Action) -> None:
     )
     help_ = "default: told from the content"
     coming.add_argument("--format", choices=(AUTO, *FILE_FORMATS), default=AUTO, help=help_)
-    dry = "store nothing, and tell what would be stored"
-    switch(coming, "--dry-run", dry)
+    switch(coming, "--dry-run", "store nothing, and tell what would be stored")
     ids = "bring an export back as it was, into a scope without other memories"
     switch(coming, "--keep-ids", ids)
 
@@ -288,8 +282,7 @@ def add_schemas(commands: CommandGroups) -> None:
         _add_tenant(added)
         return added
 
-    listing = action("list", "all of them, by kind", "show_all")
-    json_switch(listing)
+    json_switch(action("list", "all of them, by kind", "show_all"))
     look = action("show", "one, as it was written", "show")
     put = action("put", "keep one, in the place of one that the kind has", "keep")
     gone = action("delete", "delete one; its memories stay", "remove")

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import webbrowser
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +56,8 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
     address = f"{server.url}/ui#code={new_code(server.secret)}"
     if not options.only_print and await asyncio.to_thread(webbrowser.open, address):
         print(f"opened {server.url}/ui in a browser")
-        return 0
-    print(f"Open this address within {CODE_SECONDS} seconds; it is good once:\n{address}")
+    else:
+        print(f"Open this address within {CODE_SECONDS} seconds; it is good once:\n{address}")
     return 0
 
 
@@ -191,11 +191,9 @@ async def lease(
 
 
 async def _until_broken(pieces: AsyncIterator[bytes]) -> None:
-    try:
+    with suppress(httpx2.HTTPError):
         async for _ in pieces:
             pass
-    except httpx2.HTTPError:
-        return
 
 
 def _refusal(body: bytes) -> str:

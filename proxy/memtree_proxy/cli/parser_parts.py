@@ -136,21 +136,17 @@ def add_settings(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
     for title, settings in grouped([one for one in fields(Settings) if one.name in names]).items():
         group = parser.add_argument_group(title)
         for setting in settings:
-            _add_flag(group, setting)
+            flag = f"--{setting.name.replace('_', '-')}"
+            text = f"{setting.metadata['help']} ({variable(setting.name)}; {_default(setting)})"
+            given: dict[str, Any] = {"metavar": "VALUE"}
+            if setting.type == "bool":
+                given = {"action": argparse.BooleanOptionalAction, "default": None}
+            group.add_argument(flag, dest=setting.name, help=text.replace("%", "%%"), **given)
 
 
 def given_settings(options: argparse.Namespace) -> Mapping[str, Any]:
     """Return the flags' values, None for those not given."""
     return {setting.name: getattr(options, setting.name, None) for setting in fields(Settings)}
-
-
-def _add_flag(group: Any, setting: Field[Any]) -> None:
-    flag = f"--{setting.name.replace('_', '-')}"
-    text = f"{setting.metadata['help']} ({variable(setting.name)}; {_default(setting)})"
-    given: dict[str, Any] = {"metavar": "VALUE"}
-    if setting.type == "bool":
-        given = {"action": argparse.BooleanOptionalAction, "default": None}
-    group.add_argument(flag, dest=setting.name, help=text.replace("%", "%%"), **given)
 
 
 def _default(setting: Field[Any]) -> str:

@@ -37,12 +37,8 @@ HEADS = (
     "title",
 )
 NUMBERS = frozenset(HEADS[4:10])
-FROM = {
-    "model": 100,
-    "title": 100,
-    "cached": 120,
-    "answer": 120,
-}  # least columns of a terminal that shows this field
+# least columns of a terminal that shows this field
+FROM = {"model": 100, "title": 100, "cached": 120, "answer": 120}
 
 
 class TitledRow(NamedTuple):
@@ -120,8 +116,12 @@ async def _follow(read: Callable[[], Awaitable[Shown]], as_json: bool) -> None:
     if as_json or not console.is_terminal:
         seen = 0
         while True:
-            new = [each for each in shown.rows if each.row.number > seen]
-            _print_new(new[::-1], as_json)
+            new = [each for each in reversed(shown.rows) if each.row.number > seen]
+            if as_json:
+                _print_json(new)
+            else:
+                for each in new:
+                    print("  ".join(cell for cell in _cells(each) if cell), flush=True)
             seen, shown = shown.last, await _next(read)
     with Live(console=console, auto_refresh=False) as live:
         while True:
@@ -133,14 +133,6 @@ async def _follow(read: Callable[[], Awaitable[Shown]], as_json: bool) -> None:
 async def _next(read: Callable[[], Awaitable[Shown]]) -> Shown:
     await asyncio.sleep(PACE)
     return await read()
-
-
-def _print_new(rows: Sequence[TitledRow], as_json: bool) -> None:
-    if as_json:
-        _print_json(rows)
-        return
-    for each in rows:
-        print("  ".join(cell for cell in _cells(each) if cell), flush=True)
 
 
 def _print_json(rows: Sequence[TitledRow]) -> None:

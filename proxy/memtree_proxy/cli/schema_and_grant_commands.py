@@ -147,7 +147,7 @@ async def sign(options: argparse.Namespace, _: Settings) -> int:
 
 async def inspect(options: argparse.Namespace, _: Settings) -> int:
     """Inspect a grant. Returns exit code 1 if nobody could open anything with it."""
-    grant = _given(options.grant)
+    grant = _read(_text(options.grant))
     payload = grant.payload
     ends = datetime.fromtimestamp(payload.expires, UTC).replace(tzinfo=None)
     sound = is_signed_by(payload.grantor, signed_text(payload), grant.signature)
@@ -170,7 +170,7 @@ async def convert(options: argparse.Namespace, _: Settings) -> int:
 
 
 async def revoke(options: argparse.Namespace, settings: Settings) -> int:
-    grant = _given(options.grant)
+    grant = _read(_text(options.grant))
     grantor = canonical_address(grant.payload.grantor) or ""
     async with opened(settings.store) as store:
         memories = open_memories(store)
@@ -220,10 +220,6 @@ def _grantee(address: str) -> str:
             "there is a typing error in it"
         )
     return shown_address(address)
-
-
-def _given(given: str) -> SignedGrant:
-    return _read(_text(given))
 
 
 def _read(text: str) -> SignedGrant:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import fields
 
-from memtree.config import Settings
 from memtree.memories.user_memories import PLANS
 from memtree_proxy.cli.parser_parts import (
     EMBEDDED,
@@ -54,12 +52,7 @@ def add_serve(commands: CommandGroups) -> None:
     )
     # `memtree wrap` starts its server with this: it ends after so many seconds without a run.
     sub.add_argument("--for-wraps", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
-    runs(
-        sub,
-        "memtree_proxy.server.serve:run",
-        [setting.name for setting in fields(Settings)],
-        runs_on=True,
-    )
+    runs(sub, "memtree_proxy.server.serve:run", named_settings(""), runs_on=True)  # all of them
 
 
 def add_ui(commands: CommandGroups) -> None:
@@ -109,8 +102,7 @@ def add_worker(commands: CommandGroups) -> None:
         usage="memtree worker [OPTIONS] [SETTINGS]",
         epilog=EPILOG,
     )
-    burst = "do what is there now, waits between attempts aside, and end"
-    switch(sub, "--burst", burst)
+    switch(sub, "--burst", "do what is there now, waits between attempts aside, and end")
     port = "serve /health and /metrics on this port (default: neither)"
     sub.add_argument("--health-port", type=int, metavar="N", help=port)
     host = "address that this port listens on (default: the setting host)"

@@ -18,7 +18,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -107,14 +107,12 @@ def newest_row(folder: Path | None, now: float) -> tuple[int, int, int] | None:
     """Return the tokens of that request, posted and sent, and those saved today."""
     path = folder / STORE_FILE if folder else None
     row = None
-    try:
+    with suppress(sqlite3.Error):  # the database is of an older version, or busy
         if path and path.is_file():
             address = f"{path.absolute().as_uri()}?mode=ro"
             with closing(sqlite3.connect(address, uri=True, timeout=SECONDS / 10)) as db:
                 midnight = time.mktime((*time.localtime(now)[:3], 0, 0, 0, 0, 0, -1))
                 row = db.execute(_NEWEST, (midnight, LOCAL)).fetchone()
-    except sqlite3.Error:  # the database is of an older version, or busy
-        pass
     return row
 
 

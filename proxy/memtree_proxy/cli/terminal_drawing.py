@@ -158,9 +158,8 @@ def draw_path(
         parent = branches.get(path[at - 1] if at else ROOT, tree)
         branches[node.id] = parent.add(_node_line(console, node))
     for quoted in quoted_messages(excerpts, messages):
-        branch = branches.get(
-            quoted.excerpts[0].path[-1] if quoted.excerpts[0].path else ROOT, tree
-        )
+        path = quoted.excerpts[0].path
+        branch = branches.get(path[-1] if path else ROOT, tree)
         line = Text()
         line.append(f"message {quoted.message:,}, {plain(quoted.role)}: ", "cyan")
         line.append(one_line(" … ".join(quoted.texts), WHOLE_QUOTE))
@@ -220,16 +219,13 @@ class _Unfolded:
             stack.append(node.id)
         known = {node.id for node in nodes}
         for excerpt in excerpts:
-            children[next((id_ for id_ in reversed(excerpt.path) if id_ in known), ROOT)].append(
-                excerpt
-            )
+            above = next((id_ for id_ in reversed(excerpt.path) if id_ in known), ROOT)
+            children[above].append(excerpt)
         waiting = [(tree, ROOT)]
         while waiting:
             branch, id_ = waiting.pop()
-            for is_node, group in groupby(
-                sorted(children[id_], key=_place), key=lambda item: isinstance(item, ExplainedNode)
-            ):
-                if is_node:
+            for kind, group in groupby(sorted(children[id_], key=_place), key=type):
+                if kind is ExplainedNode:
                     for node in (item for item in group if isinstance(item, ExplainedNode)):
                         waiting.append((branch.add(_node_line(self.console, node)), node.id))
                 else:
@@ -243,8 +239,7 @@ class _Unfolded:
                 text = quoted_text(self.messages[excerpt.message], excerpt)
                 scores = ", ".join(f"{name} {value:.2f}" for name, value in excerpt.scores.items())
                 why = f"{excerpt.reason}{f': {scores}' if scores else ''}"
-                line = self._line(excerpt.message, text, f"  {excerpt.tokens} tokens, {why}")
-                branch.add(line)
+                branch.add(self._line(excerpt.message, text, f"  {excerpt.tokens} tokens, {why}"))
             return
         lines = list(quoted_messages(run, self.messages))
         shown = lines if len(lines) <= RUN else lines[: RUN - 1]
@@ -284,9 +279,8 @@ def _node_line(console: Console, node: TreeNode | ExplainedNode) -> Text:
     where = f"{node.first:,}" if node.first == node.last else f"{node.first:,}-{node.last:,}"
     line = _line(console)
     line.append(f"{where} ", "cyan")
-    line.append(
-        plain(node.headline), "bold" if isinstance(node, ExplainedNode) and node.body else ""
-    )
+    bold = isinstance(node, ExplainedNode) and node.body
+    line.append(plain(node.headline), "bold" if bold else "")
     return line
 
 

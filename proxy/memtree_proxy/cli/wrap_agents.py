@@ -13,6 +13,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,17 +109,10 @@ def _codex(run: Wrapping) -> Plan:
     return Plan([*pinned, *run.args])
 
 
-def _opencode(run: Wrapping) -> Plan:
-    return _opencode_like(run, "opencode", "OPENCODE")
-
-
-def _kilo(run: Wrapping) -> Plan:
-    return _opencode_like(run, "kilo", "KILO")
-
-
-def _opencode_like(run: Wrapping, name: str, prefix: str) -> Plan:
-    """Plan for programs that merge the content of this variable over all files, a project's
-    included."""
+def _opencode(run: Wrapping, name: str = "opencode") -> Plan:
+    """Plan for opencode, and for Kilo, a fork of it: they merge the content of this variable over
+    all files, a project's included."""
+    prefix = name.upper()
     folder = run.under("XDG_CONFIG_HOME", ".config") / name
     files = [folder / each for each in ("config.json", f"{name}.json", f"{name}.jsonc")]
     files += [Path(run.env[f"{prefix}_CONFIG"])] if run.env.get(f"{prefix}_CONFIG") else []
@@ -329,6 +323,6 @@ AGENTS: Sequence[Agent] = (
     Agent("openclaw", "openclaw", "any", "OPENCLAW_CONFIG_PATH, includes the user's", _openclaw),
     Agent("hermes", "hermes", "chat", "HERMES_MANAGED_DIR", _hermes),
     Agent("goose", "goose", "chat, messages", "OPENAI_HOST, ANTHROPIC_HOST", _goose, True),
-    Agent("kilo", "kilo", "any", "KILO_CONFIG_CONTENT", _kilo, True),
+    Agent("kilo", "kilo", "any", "KILO_CONFIG_CONTENT", partial(_opencode, name="kilo"), True),
 )
 BY_NAME = {name: agent for agent in AGENTS for name in (agent.name, agent.program)}

@@ -77,36 +77,25 @@ def role() -> TerminalRole:
     return TerminalRole.OURS if any(ours) else TerminalRole.GROUP
 
 
-async def run_child(command: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run a program to its end and return its exit status as shells report it. Raises `OSError` if
-    it cannot be started."""
-    child = WrappedProgram(command, env, role())
-    with child.watched() as ended:
-        return await ended
-
-
 class WrappedProgram:
-    """A running program. `command`: begins with the program's path."""
+    """A running program. `command`: begins with the program's path. Raises `OSError` if it cannot
+    be started."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str], role: TerminalRole) -> None:
         self._role = role
-        own_group, terminal, parent = (
-            role is not TerminalRole.OURS,
-            role is TerminalRole.TERMINAL,
-            os.getpid(),
-        )
+        parent = os.getpid()
         # Done in the child, since the parent might be too late: a program that reads a terminal it
         # does not own is stopped. There is one thread, so a fork is safe.
         self._process = subprocess.Popen(
             command,
             env=env,
-            preexec_fn=lambda: _prepare(own_group, terminal, parent),  # noqa: PLW1509
+            preexec_fn=lambda: _prepare(role, parent),  # noqa: PLW1509
         )
         self._pid = self._process.pid
 
     @contextmanager
     def watched(self) -> Iterator[asyncio.Future[int]]:
-        """Watch the program; the future yields its exit status."""
+        """Watch the program; the future yields its exit status as shells report it."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[int] = loop.create_future()
         of_terminal = OF_TERMINALS if self._role is TerminalRole.OURS else ()
@@ -168,11 +157,11 @@ class WrappedProgram:
         os.killpg(self._pid, signal.SIGCONT)
 
 
-def _prepare(own_group: bool, terminal: bool, parent: int) -> None:
+def _prepare(role: TerminalRole, parent: int) -> None:
     """Set up the child's process group, terminal and death signal, between fork and exec."""
-    if own_group:
+    if role is not TerminalRole.OURS:
         os.setpgid(0, 0)
-    if terminal:
+    if role is TerminalRole.TERMINAL:
         _give_terminal(os.getpgrp())
     if sys.platform == "linux" and ctypes is not None:
         # If the wrapper is killed, its agent must not stay behind without a server.
@@ -258,7 +247,9 @@ async def _wrapped(
         run = WrappedRun(data, env, name, wrapping.paths)
         async with run.held(state):
             started = {**env, **_unproxied(env), **plan.variables}
-            code = await run_child([program, *plan.args], started)
+            child = WrappedProgram([program, *plan.args], started, role())
+            with child.watched() as ended:
+                code = await ended
             print(await run.line(), file=sys.stderr)
     return code
 

@@ -82,10 +82,8 @@ class Wrapping:
             if _WRAPPED.match(given):
                 raise BadRequest("this runs under `memtree wrap` already: start the program itself")
         path = {"upstream": upstream or DEFAULT_UPSTREAM, "anthropic_upstream": anthropic or AUTO}
-        for token, known in self.paths.items():
-            if known == path:
-                return f"{self.server}{PREFIX}{token}"
-        token = self.mint()
+        known = (token for token, upstreams in self.paths.items() if upstreams == path)
+        token = next(known, "") or self.mint()
         self.paths[token] = path
         return f"{self.server}{PREFIX}{token}"
 

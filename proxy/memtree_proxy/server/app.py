@@ -191,6 +191,7 @@ def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) 
     settings, gate, mcp = services.settings, shared.gate, shared.mcp
     touch = (services.leases.touch,) if services.leases is not None else ()
     session = PageSession(gate, settings, services.local, services.tenants, *touch)
+    pages = WebPages(settings)
     return [
         *completions.routes(),
         *_context_memory(services, shared),
@@ -206,7 +207,14 @@ def _routes(services: Services, shared: _Shared, completions: CompletionRoutes) 
         HomeRoute("/", Handler(HomePage(settings).show), methods=["GET"]),
         Route("/llms.txt", Handler(show_map, "GET")),
         *_wrapping(services.leases),
-        *_web_pages(settings, session),
+        # The web pages, only at the root; below the prefixes these paths answer 404, and
+        # never go to the upstream.
+        Route(DEMO_PATH, Handler(DemoSession(settings).show, "GET")),
+        Route(SESSION_PATH, Handler(session.handle, "GET", "POST")),
+        Route("/ui", Handler(pages.show, "GET")),
+        Route("/ui/{rest:rest}", Handler(pages.show, "GET")),
+        *everywhere("/ui", error_response.not_found),
+        *everywhere("/ui/{rest:rest}", error_response.not_found),
         *everywhere("/{rest:rest}", Passthrough(shared.chat, shared.policy).relay),
     ]
 
@@ -306,20 +314,6 @@ def _collectors(
         waiting,
         CacheMetrics(caches),
         shared.requests.dropped,
-    ]
-
-
-def _web_pages(settings: Settings, session: PageSession) -> list[Route]:
-    """Routes of the web pages, only at the root; below the prefixes these paths answer 404, and
-    never go to the upstream."""
-    pages = WebPages(settings)
-    return [
-        Route(DEMO_PATH, Handler(DemoSession(settings).show, "GET")),
-        Route(SESSION_PATH, Handler(session.handle, "GET", "POST")),
-        Route("/ui", Handler(pages.show, "GET")),
-        Route("/ui/{rest:rest}", Handler(pages.show, "GET")),
-        *everywhere("/ui", error_response.not_found),
-        *everywhere("/ui/{rest:rest}", error_response.not_found),
     ]
 
 

@@ -153,14 +153,6 @@ class BrowserPolicy:
             or (self.public is not None and name == self.public.host)
         )
 
-    def misdirected(self, fetch: FetchHeaders) -> MisdirectedRequest:
-        return MisdirectedRequest(
-            "This server has no access keys, so it answers only to local names, and "
-            f"{shown(fetch.host)} is not one. Add it to allowed_hosts (MEMTREE_ALLOWED_HOSTS), or "
-            "create a key with `memtree keys create LABEL`.",
-            param="host",
-        )
-
     # -- Origin ------------------------------------------------------------------------------
 
     def allows(self, origin: str | None) -> bool:
@@ -374,7 +366,12 @@ class BrowserGuard:
                 else policy.preflight_headers(fetch.origin, headers)
             )
         if not policy.answers_to(fetch.host) and await self._gate.keyless():
-            raise policy.misdirected(fetch)
+            raise MisdirectedRequest(
+                "This server has no access keys, so it answers only to local names, and "
+                f"{shown(fetch.host)} is not one. Add it to allowed_hosts "
+                "(MEMTREE_ALLOWED_HOSTS), or create a key with `memtree keys create LABEL`.",
+                param="host",
+            )
         if wanted is not None and request.cors:
             await Response(status_code=204)(scope, receive, send)
             return

@@ -123,14 +123,8 @@ def _source(random: Random, module: str, noun: str, verb: str) -> str:
             "    return total",
             "",
         ]
-    return "\n".join(
-        [
-            *lines,
-            f"def {verb}_{noun}(rows):",
-            "    total = sum(rows) / len(rows)",
-            "    return total",
-        ]
-    )
+    lines += [f"def {verb}_{noun}(rows):", "    total = sum(rows) / len(rows)", "    return total"]
+    return "\n".join(lines)
 
 
 def _log(random: Random, path: str, error: str) -> str:

@@ -58,11 +58,9 @@ class AnswerWriter:
             self._next_is_head = False
             self._head = data
             self._loop.call_soon(self.flush)
-        elif self._head:
+        elif self._head or data:
             head, self._head = self._head, b""
             self._transport.write(head + data)
-        elif data:
-            self._transport.write(data)
 
     def flush(self) -> None:
         head, self._head = self._head, b""

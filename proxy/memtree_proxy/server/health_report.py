@@ -115,11 +115,7 @@ def health_report(settings: Settings, runtime: Runtime, patience: float = PATIEN
             PartCheck("messages", messages, SELDOM / 2),
             PartCheck("store", partial(part_checks.store, runtime.store), SELDOM / 2),
             PartCheck("database", partial(part_checks.database, settings.store), SELDOM),
-            PartCheck(
-                "disk",
-                partial(asyncio.to_thread, surroundings.disk, settings.store),
-                OFTEN,
-            ),
+            PartCheck("disk", partial(asyncio.to_thread, surroundings.disk, settings.store), OFTEN),
             PartCheck("embedder", embedder, SELDOM),
             PartCheck("summaries", summaries, OFTEN),
             PartCheck("queue", partial(surroundings.queue, redis_queues(runtime)), OFTEN),

@@ -270,8 +270,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """Start the keep-alive timer, since no request is active."""
         self._unset_keepalive_if_required()
         seconds: float = self.timeout_keep_alive
-        first = cast("RequestResponseCycle | None", self.cycle) is None
-        if first:
+        if cast("RequestResponseCycle | None", self.cycle) is None:  # the first request
             seconds = max(seconds, self._made + FIRST_REQUEST_SECONDS - self.loop.time())
         self.timeout_keep_alive_task = self.loop.call_later(
             seconds, self.timeout_keep_alive_handler

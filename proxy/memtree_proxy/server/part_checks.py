@@ -54,9 +54,7 @@ def models(settings: Settings, listed: Sequence[str]) -> Finding:
     text = f"an unknown model is taken to have a window of {window:,} tokens"
     unknown = [name for name in listed if model_tables.known_window(name, settings.window) is None]
     if unknown:
-        more = len(unknown) - SHOWN_MODELS
-        shown = ", ".join(unknown[:SHOWN_MODELS]) + (f" and {more} more" if more > 0 else "")
-        text += f", as {shown}"
+        text += f", as {_names(unknown, SHOWN_MODELS)}"
     return Finding("models", "ok", f"{text}; --window NAME=TOKENS changes it")
 
 
@@ -68,7 +66,7 @@ def memory_begins(settings: Settings, listed: Sequence[str]) -> list[Finding]:
     for name in listed[:LOOKED_AT]:
         if model_tables.known_prices(name, settings.prices) is not None:
             groups.setdefault(_terms(name, settings), []).append(name)
-    lines = [f"{_names(names)}: {terms}" for terms, names in groups.items()]
+    lines = [f"{_names(names, SHOWN_NAMES)}: {terms}" for terms, names in groups.items()]
     if len(lines) > SHOWN_LINES:
         left = sum(len(names) for names in list(groups.values())[SHOWN_LINES:])
         lines = [*lines[:SHOWN_LINES], f"and {left} more models that are known"]
@@ -82,9 +80,9 @@ def _place(upstream: str | None) -> str:
     return f" behind {own}{without_password(upstream)}"
 
 
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - SHOWN_NAMES
-    return ", ".join(names[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+def _names(names: Sequence[str], most: int) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _terms(model: str, settings: Settings) -> str:

@@ -83,7 +83,11 @@ def known_servers(folder: Path | None) -> list[ServerState]:
 def _written(folder: Path | None, state: ServerState) -> Path | None:
     if folder is None:
         return None
-    _remove_stale(folder)
+    for stale in _files(folder):
+        known = _read(stale)
+        if known is not None and not _runs(known.pid):
+            with suppress(OSError):
+                stale.unlink()
     place = folder / FOLDER
     path, new = place / f"{state.pid}.json", place / f"{state.pid}.new"
     try:
@@ -99,23 +103,13 @@ def _written(folder: Path | None, state: ServerState) -> Path | None:
     return path
 
 
-def _remove_stale(folder: Path) -> None:
-    for path in _files(folder):
-        state = _read(path)
-        if state is not None and not _runs(state.pid):
-            with suppress(OSError):
-                path.unlink()
-
-
 def _runs(pid: int) -> bool:
     if sys.platform == "win32":  # a signal, even number 0, would end the process there
         return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
+    except (OSError, OverflowError) as error:
+        return not isinstance(error, ProcessLookupError)
     return True
 
 

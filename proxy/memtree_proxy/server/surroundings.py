@@ -101,16 +101,14 @@ async def queue(queues: RedisQueues | None) -> list[Finding]:
     if queues is None:
         return [Finding("queue", "ok", "background work runs in the server itself")]
     try:
-        info = await queues.link.run(_about_redis)
+        info = await queues.link.run(lambda client: client.info())
         living = await queues.workers()
         waiting = await queues.queue.backlog()
     except QueueUnavailable as error:
         return [Finding("queue", "problem", error.message)]
-    return [redis_version_and_policy(info), _workers(living, waiting.jobs)]
-
-
-async def _about_redis(client: Any) -> dict[str, Any]:
-    return dict(await client.info())
+    text = f"{living} worker(s) live, {waiting.jobs} histories wait for embeddings"
+    hint = "" if living else ": start some with `memtree worker`"
+    return [redis_version_and_policy(info), judged("workers", living > 0, f"{text}{hint}")]
 
 
 def redis_version_and_policy(info: dict[str, Any]) -> Finding:
@@ -122,21 +120,11 @@ def redis_version_and_policy(info: dict[str, Any]) -> Finding:
     if numbers < OLDEST_REDIS:
         return Finding("queue", "problem", f"{text}: version 6.2 or later is needed")
     if policy != "noeviction":
-        return Finding(
-            "queue",
-            "warning",
-            f"{text}: it may discard waiting work; set maxmemory-policy noeviction",
-        )
+        text += ": it may discard waiting work; set maxmemory-policy noeviction"
+        return Finding("queue", "warning", text)
     if not int(info.get("aof_enabled", 0)):
         text += ", no append-only file: work of the last minutes is lost with it, and comes again"
     return Finding("queue", "ok", text)
-
-
-def _workers(living: int, waiting: int) -> Finding:
-    text = f"{living} worker(s) live, {waiting} histories wait for embeddings"
-    if living:
-        return Finding("workers", "ok", text)
-    return Finding("workers", "problem", f"{text}: start some with `memtree worker`")
 
 
 async def port(settings: Settings) -> Finding:

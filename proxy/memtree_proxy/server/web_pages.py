@@ -335,19 +335,13 @@ def answer(file: WebFile, headers: Mapping[str, str]) -> Response:
     packed = accepts_gzip(headers.get("accept-encoding", ""))
     tag = f'"{file.tag}-gz"' if packed else f'"{file.tag}"'
     known = headers.get("if-none-match", "")
-    caching = {"cache-control": file.caching}
+    shown = {**HEADERS, "cache-control": file.caching, "etag": tag}
     if tag in (etag.strip().removeprefix("W/") for etag in known.split(",")):
-        return Response(status_code=304, headers={**HEADERS, **caching, "etag": tag})
-    return Response(
-        file.compressed if packed else file.content,
-        media_type=file.media_type,
-        headers={
-            **HEADERS,
-            **caching,
-            "etag": tag,
-            **({"content-encoding": "gzip"} if packed else {}),
-        },
-    )
+        return Response(status_code=304, headers=shown)
+    if packed:
+        shown["content-encoding"] = "gzip"
+    content = file.compressed if packed else file.content
+    return Response(content, media_type=file.media_type, headers=shown)
 
 
 def accepts_gzip(accepted: str) -> bool:
