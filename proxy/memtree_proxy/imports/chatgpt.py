@@ -37,6 +37,7 @@ _ASSETS = {
     "image_asset_pointer": "image",
     "audio_asset_pointer": "audio",
     "video_container_asset_pointer": "video",
+    "real_time_user_audio_video_asset_pointer": "audio and video",
 }
 
 
@@ -143,6 +144,4 @@ def _part(part: Any) -> str:
     kind = text(content.get("content_type"))
     if kind in _ASSETS:
         return f"[{_ASSETS[kind]}]"
-    if kind == "real_time_user_audio_video_asset_pointer":
-        return "[audio and video]"
     return text(content.get("text"))

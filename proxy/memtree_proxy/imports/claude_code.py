@@ -97,10 +97,8 @@ def _linked(
 def _kept(boundary: Fields, parents: dict[str, str]) -> tuple[list[str], str]:
     """Return the lines that a compaction keeps, in their order, and the one that they follow."""
     notes = fields(boundary.get("compactMetadata"))
-    messages, segment = (
-        fields(notes.get("preservedMessages")),
-        fields(notes.get("preservedSegment")),
-    )
+    messages = fields(notes.get("preservedMessages"))
+    segment = fields(notes.get("preservedSegment"))
     anchor = text(messages.get("anchorUuid")) or text(segment.get("anchorUuid"))
     named = messages.get("uuids")
     if isinstance(named, list):

@@ -64,8 +64,7 @@ def _user(message: Fields) -> list[Fields]:
 
 
 def _joined(parts: list[Fields]) -> Any:
-    blank = all(part["type"] == "text" and not js.trim(part["text"]) for part in parts)
-    if blank:
+    if all(part["type"] == "text" and not js.trim(part["text"]) for part in parts):
         return EMPTY
     return parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "text" else parts
 
@@ -136,7 +135,7 @@ def _assistant(message: Fields) -> list[Fields]:
     if not calls and not thoughts and not any(js.trim(part) for part in texts):
         texts = [EMPTY]
     made: Fields = {"role": "assistant", "content": "".join(texts) or (None if calls else "")}
-    if thoughts and any(thoughts):
+    if any(thoughts):
         made["reasoning_content"] = "".join(thoughts)
     if calls:
         made["tool_calls"] = calls
@@ -154,11 +153,10 @@ def _arguments(given: Any) -> str:
 
 
 def _result(block: Fields) -> Fields:
-    content = block.get("content")
     return {
         "role": "tool",
         "tool_call_id": text(block.get("tool_use_id")),
-        "content": js.well_formed(_output(content)),
+        "content": js.well_formed(_output(block.get("content"))),
     }
 
 

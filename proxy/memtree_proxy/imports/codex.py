@@ -35,8 +35,6 @@ from memtree_proxy.imports.conversation import (
 )
 
 KINDS = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
-ABORTED = "aborted"
-_ENDING = "_output"
 # Type of a call's output, where it is not the call's type with `_output` added.
 _OUTPUTS = {"local_shell_call": "function_call_output"}
 _NEVER_SENT = frozenset({"ghost_snapshot", "other"})
@@ -98,7 +96,7 @@ class _Session:
     def _add(self, item: Fields) -> None:
         if text(item.get("type")) in _NEVER_SENT:
             return
-        said = _words(item)
+        said = words(item)
         if item.get("role") == "user" and not said.startswith(_CONTEXT):
             self._asked.append(len(self._items))
         self._items.append(item)
@@ -111,7 +109,7 @@ class _Session:
             newer = [
                 row
                 for row in newer
-                if self._known.isdisjoint({text(row.get("id")), _words(row)} - {""})
+                if self._known.isdisjoint({text(row.get("id")), words(row)} - {""})
             ]
         elif isinstance(history, list):
             self.dropped += max(0, len(self.history()) - len(newer))
@@ -134,13 +132,6 @@ class _Session:
         if kind == "thread_rolled_back" and type(turns) is int and turns > 0 and self._asked:
             gone = self._asked[-turns:]
             del self._asked[-turns:], self._items[gone[0] :]
-
-
-def _words(item: Fields) -> str:
-    content = item.get("content")
-    if isinstance(content, str):
-        return content
-    return "".join(text(part.get("text")) for part in listed(content))
 
 
 def _canonical(items: Iterable[Fields]) -> tuple[list[Fields], int]:
@@ -209,6 +200,6 @@ def _paired(items: Sequence[_SentItem]) -> Iterator[_SentItem]:
 
 def _aborted(call: bytes, id_: str) -> _SentItem:
     kind = msgspec.json.decode(call)["type"]
-    output = _OUTPUTS.get(kind, kind + _ENDING)
-    raw = msgspec.json.encode({"type": output, "call_id": id_, "output": ABORTED})
+    output = _OUTPUTS.get(kind, f"{kind}_output")
+    raw = msgspec.json.encode({"type": output, "call_id": id_, "output": "aborted"})
     return _SentItem(raw, read_item(raw, ""))

@@ -99,12 +99,9 @@ def _text(units: bytes) -> str:
 def _ordered(fields: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the fields in JavaScript's order: array indexes ascending, then the others as they
     were set."""
-    indexes = sorted((key for key in fields if _is_index(key)), key=int)
-    if not indexes:
-        return list(fields.items())
-    first = set(indexes)
-    names = [key for key in fields if key not in first]
-    return [(key, fields[key]) for key in (*indexes, *names)]
+    return sorted(
+        fields.items(), key=lambda item: (0, int(item[0])) if _is_index(item[0]) else (1, 0)
+    )
 
 
 def _is_index(key: str) -> bool:

@@ -118,22 +118,17 @@ def places(given: str, trouble: Trouble) -> list[SourceFile]:
         _unreadable(given, error)
     all_places: list[SourceFile] = []
     for file in sorted(_walk(path, trouble)):
-        all_places += _tried(file, trouble, opened)
+        try:
+            all_places += _of_file(file, opened)
+        except NoConversation:
+            continue
+        except BadRequest as error:
+            trouble(error.message)
+        except OSError as error:
+            trouble(f"{file}: {error.strerror}")
     if not all_places:
         raise BadRequest(f"{given}: no conversations in this folder", param=given)
     return all_places
-
-
-def _tried(path: Path, trouble: Trouble, opened: OpenZip) -> list[SourceFile]:
-    try:
-        return _of_file(path, opened)
-    except NoConversation:
-        return []
-    except BadRequest as error:
-        trouble(error.message)
-    except OSError as error:
-        trouble(f"{path}: {error.strerror}")
-    return []
 
 
 def _of_file(path: Path, opened: OpenZip) -> list[SourceFile]:
@@ -210,9 +205,8 @@ def _sessions(path: Path) -> list[str]:
     columns = {row[1] for row in rows(path, "PRAGMA table_info(session)")}
     if "id" not in columns or not rows(path, "PRAGMA table_info(part)"):
         raise NoConversation(f"{path}: not a database of opencode or Kilo", param=str(path))
-    return [
-        row[0] for row in rows(path, "SELECT id FROM session WHERE parent_id IS NULL ORDER BY id")
-    ]
+    query = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY id"
+    return [row[0] for row in rows(path, query)]
 
 
 def _exported(path: Path, id_: str) -> ParsedFile:
@@ -229,15 +223,11 @@ def _exported(path: Path, id_: str) -> ParsedFile:
             broken.note(f"row {row['id']}: not valid JSON; skipped")
             return None
 
-    stored = rows(
-        path, "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id", id_
-    )
+    query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
+    stored = rows(path, query, id_)
     parts: dict[str, list[Any]] = {}
-    for row in rows(
-        path,
-        "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY message_id, id",
-        id_,
-    ):
+    query = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY message_id, id"
+    for row in rows(path, query, id_):
         parts.setdefault(row["message_id"], []).append(value(row))
     messages = [
         {"info": {**fields(value(row)), "id": row["id"]}, "parts": parts.get(row["id"], [])}

@@ -135,7 +135,7 @@ def request_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
     said = value.get("messages")
     if isinstance(said, list):
         contents = [message.get("content") for message in said if isinstance(message, dict)]
-        if "system" not in value and not any(map(_has_foreign_blocks, contents)):
+        if "system" not in value and not any(map(recognise.has_foreign_blocks, contents)):
             return None
         body = json_body.split(raw_message(value))
         read: Sequence[Message] = messages_history.read(
@@ -162,19 +162,8 @@ def plain_messages(loaded: ParsedFile) -> list[dict[str, Any]] | None:
         return None
     if not all(isinstance(item, dict) and isinstance(item.get("role"), str) for item in value):
         return None
-    return None if any(_has_foreign_blocks(item.get("content")) for item in value) else value
-
-
-def _has_foreign_blocks(content: Any) -> bool:
-    """Return True if the content has Anthropic blocks, which a reader of `recognise` handles."""
-    if not isinstance(content, list):
-        return False
-    kinds = {block.get("type") for block in content if isinstance(block, dict) and _plain(block)}
-    return bool(kinds & recognise.BLOCKS)
-
-
-def _plain(block: dict[str, Any]) -> bool:
-    return isinstance(block.get("type"), str)
+    foreign = any(recognise.has_foreign_blocks(item.get("content")) for item in value)
+    return None if foreign else value
 
 
 def _shown(number: int, conversation: Conversation, wanted: PrefixQuery) -> dict[str, Any]:
@@ -275,7 +264,14 @@ class FileReader:
         long."""
         if len(data) <= self._small:
             return await asyncio.to_thread(counted, lambda: parsed(posted_file(data, name), wanted))
-        await self._wait()
+        try:
+            async with asyncio.timeout(self._turn):
+                await self._alone.acquire()
+        except TimeoutError as error:
+            raise RateLimited(
+                "Large files of others are being read; post this one again soon.",
+                retry_after=AGAIN_SECONDS,
+            ) from error
         try:
             said, answer = await _asked(data, ParseTask.of(name, wanted))
         finally:
@@ -289,17 +285,6 @@ class FileReader:
             f"{name}: takes too much memory or time to be read here; `memtree import` may read it",
             param=name,
         )
-
-    async def _wait(self) -> None:
-        """Wait until it is this file's turn."""
-        try:
-            async with asyncio.timeout(self._turn):
-                await self._alone.acquire()
-        except TimeoutError as error:
-            raise RateLimited(
-                "Large files of others are being read; post this one again soon.",
-                retry_after=AGAIN_SECONDS,
-            ) from error
 
 
 async def _asked(data: bytes, task: ParseTask) -> tuple[bytes, bytes]:

@@ -22,12 +22,11 @@ from memtree_proxy.imports import (
     sillytavern,
     specstory,
 )
-from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, fields, listed, text
+from memtree_proxy.imports.conversation import FORMATS, Conversation, Fields, listed, text
 from memtree_proxy.imports.specstory import Markdown
 
 KILO_BASE = "kilo.db"
-_TASKS = ("cline", "roo", "kilo")
-BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
+_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "image"})
 _CLAUDE_KINDS = frozenset({"user", "assistant", "system"})
 
 
@@ -164,6 +163,11 @@ def recognised(parsed: ParsedFile, name: str, origin: str) -> str:
     )
 
 
+def has_foreign_blocks(content: Any) -> bool:
+    """Return True if the content of a message has Anthropic blocks."""
+    return any(text(block.get("type")) in _BLOCKS for block in listed(content))
+
+
 def _of_lines(lines: Iterable[Fields]) -> str | None:
     for line in lines:
         if "mes" in line or "chat_metadata" in line:
@@ -188,14 +192,8 @@ def _of_object(value: Fields, origin: str) -> str | None:
 
 
 def _of_list(items: list[Fields], name: str, origin: str) -> str | None:
-    blocks = {
-        text(fields(block).get("type"))
-        for item in items
-        for block in (item["content"] if isinstance(item.get("content"), list) else ())
-    }
-    if name.endswith(cline_tasks.HISTORY) or (
-        BLOCKS & blocks and any("role" in item for item in items)
-    ):
+    foreign = any(has_foreign_blocks(item.get("content")) for item in items)
+    if name.endswith(cline_tasks.HISTORY) or (foreign and any("role" in item for item in items)):
         return cline_tasks.owner(origin, items)
     if items and all("role" in item for item in items):
         raise NoConversation(
@@ -228,7 +226,7 @@ def _read(
         value = value[0]  # a document on one line
     if isinstance(value, dict) and isinstance(value.get("info"), dict):
         return [opencode.read(place.name, value, whole, kilo=format_ == "kilo")]
-    if format_ in _TASKS:
+    if format_ in cline_tasks.FLAVOURS:
         if isinstance(value, dict):
             return [cline_cli.read(place.name, value, place.id)]
         return [cline_tasks.read(place.name, value, place.id, whole, place.beside, format_)]

@@ -66,7 +66,7 @@ def read(markdown: str, id_: str) -> Conversation:
     """Read a session. `id_`: its id if the file names none."""
     lines = markdown.replace("\r\n", "\n").split("\n")
     turns = list(_turns(lines))
-    kept = [turn for turn in turns if not turn.aside] or turns
+    kept = [turn for turn in turns if "sidechain" not in turn.note] or turns
     made = paired(message for at, turn in enumerate(kept) for message in _messages(turn, at))
     head = lines[: turns[0].line] if turns else lines[:0]
     session = next((match[1] for line in head if (match := _SESSION.match(line))), id_)
@@ -92,10 +92,6 @@ class _Turn(NamedTuple):
     role: str
     note: str
     parts: list[_Part]
-
-    @property
-    def aside(self) -> bool:
-        return "sidechain" in self.note
 
 
 def _turns(lines: list[str]) -> Iterator[_Turn]:

@@ -19,7 +19,7 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path, PurePath
@@ -169,9 +169,8 @@ def _session(row: Sequence[bytes]) -> IndexedSession:
     )
 
 
-def packed(keys: Hashes, given: Iterable[SessionPassage]) -> tuple[bytes, bytes, Terms]:
+def packed(keys: Hashes, passages: Sequence[SessionPassage]) -> tuple[bytes, bytes, Terms]:
     """Return kinds, digests and terms of passages, packed."""
-    passages = list(given)
     kinds = bytes(WANTED if each.meant else WORDS for each in passages)
     digests = b"".join(map(keys.passage, passages))
     return kinds, digests, terms.pack(keys.counts(each.text) for each in passages)
@@ -235,11 +234,9 @@ def read_session(transcript: Transcript) -> ReadSession | None:
     """Read a session; None if it has no messages. Raises `BadRequest` as `transcripts.read`
     does."""
     readable = read(transcript)
-    return (
-        None
-        if readable is None
-        else ReadSession(readable, passages(readable.conversation.messages))
-    )
+    if readable is None:
+        return None
+    return ReadSession(readable, passages(readable.conversation.messages))
 
 
 def index_words(index: SessionIndex, transcript: Transcript) -> str:

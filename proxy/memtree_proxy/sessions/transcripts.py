@@ -11,6 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,7 @@ def _regular(path: Path) -> os.stat_result | None:
 
 def _of_database(agent: str, path: Path, status: os.stat_result) -> Iterator[Transcript]:
     """Yield sessions that were not started by another session; none of an unreadable database."""
-    try:
+    with suppress(BadRequest):
         columns = {row[1] for row in places.rows(path, "PRAGMA table_info(session)")}
         if not columns >= {"id", "time_updated"}:
             return
@@ -151,8 +152,6 @@ def _of_database(agent: str, path: Path, status: os.stat_result) -> Iterator[Tra
         for id_, updated, project in places.rows(path, query):
             time = updated if isinstance(updated, int) else int(status.st_mtime * 1000)
             yield Transcript(agent, path, (0, time), time / 1000, str(id_), str(project or ""))
-    except BadRequest:
-        return
 
 
 def read(transcript: Transcript) -> ReadTranscript | None:
