@@ -18,19 +18,7 @@ import msgspec
 
 from memtree.budget.epoch import decode_epoch, decode_turn
 from memtree.ranking.vectors import are_packed
-from memtree.stores.stored_rows import (
-    AddressRow,
-    ClaimRow,
-    EpochRow,
-    FrontierRow,
-    NodeRow,
-    SummaryRow,
-    TallyRow,
-    TurnRow,
-    VectorRow,
-    Version,
-    decode_summary,
-)
+from memtree.stores import stored_rows
 from memtree.tree.node import MAX_CHILDREN, MIN_CHILDREN, Node, decode_frontier, decode_node
 
 
@@ -62,7 +50,7 @@ def audit(tenant: str, rows: Callable[[str], Iterable[Any]]) -> list[str]:
     for vector in rows("vectors"):
         where = f"vectors {vector.recipe} of {vector.id.hex()}"
         lines += _at(where, _vector_problems(vector, extents))
-    versions: set[Version] = set()
+    versions: set[stored_rows.Version] = set()
     for summary in rows("summaries"):
         versions.add((summary.id, summary.version))
         where = f"summary {summary.version} of {summary.id.hex()}"
@@ -97,7 +85,7 @@ def _at(where: str, problems: Iterator[str]) -> Iterator[str]:
         yield f"{where}: does not decode: {error}"
 
 
-def audit_tallies(rows: Iterable[TallyRow]) -> list[str]:
+def audit_tallies(rows: Iterable[stored_rows.TallyRow]) -> list[str]:
     """Problems of all tenants' tallies, one line each."""
     return [
         f"tenant {row.tenant[:12]}: tally {row.name!r} of day {row.day}: {what}"
@@ -106,7 +94,9 @@ def audit_tallies(rows: Iterable[TallyRow]) -> list[str]:
     ]
 
 
-def _read_extents(rows: Iterable[NodeRow], problems: list[str]) -> dict[bytes, NodeExtent]:
+def _read_extents(
+    rows: Iterable[stored_rows.NodeRow], problems: list[str]
+) -> dict[bytes, NodeExtent]:
     extents: dict[bytes, NodeExtent] = {}
     for row in rows:
         try:
@@ -122,7 +112,7 @@ def _read_extents(rows: Iterable[NodeRow], problems: list[str]) -> dict[bytes, N
     return _with_leaves(extents)
 
 
-def _row_problems(row: NodeRow, node: Node) -> Iterator[str]:
+def _row_problems(row: stored_rows.NodeRow, node: Node) -> Iterator[str]:
     if node.id != row.id:
         yield f"holds node {node.id.hex()}"
     if node.level != row.level:
@@ -159,7 +149,9 @@ def _node_problems(extent: NodeExtent, extents: Mapping[bytes, NodeExtent]) -> I
     yield from _sum_problems(extent.tokens, extent.messages, extent.tail, children)
 
 
-def _frontier_problems(row: FrontierRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+def _frontier_problems(
+    row: stored_rows.FrontierRow, extents: Mapping[bytes, NodeExtent]
+) -> Iterator[str]:
     frontier = decode_frontier(row.data)
     missing = [node for node in frontier.nodes if node not in extents]
     yield from (f"node {node.hex()} is missing" for node in missing)
@@ -185,7 +177,9 @@ def _sum_problems(tokens: int, messages: int, tail: int, parts: list[NodeExtent]
         yield f"says tail {tail}, its last part ends with {last}"
 
 
-def _vector_problems(row: VectorRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+def _vector_problems(
+    row: stored_rows.VectorRow, extents: Mapping[bytes, NodeExtent]
+) -> Iterator[str]:
     leaf = extents.get(row.id)
     if leaf is None:
         yield "there is no such leaf"
@@ -196,7 +190,7 @@ def _vector_problems(row: VectorRow, extents: Mapping[bytes, NodeExtent]) -> Ite
 
 
 def _address_problems(
-    rows: Iterable[AddressRow], frontiers: Set[bytes], addresses: set[bytes]
+    rows: Iterable[stored_rows.AddressRow], frontiers: Set[bytes], addresses: set[bytes]
 ) -> Iterator[str]:
     """Check the rows of addresses. `addresses`: this function adds those it reads."""
     links = {}
@@ -210,16 +204,20 @@ def _address_problems(
             yield f"address {address.hex()}: the one before it, {link.hex()}, is missing"
 
 
-def _summary_problems(row: SummaryRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+def _summary_problems(
+    row: stored_rows.SummaryRow, extents: Mapping[bytes, NodeExtent]
+) -> Iterator[str]:
     if row.id not in extents:
         yield "there is no such node"
-    summary = decode_summary(row.data)
+    summary = stored_rows.decode_summary(row.data)
     if summary.version != row.version:
         yield f"holds version {summary.version}"
 
 
 def _epoch_problems(
-    row: EpochRow, extents: Mapping[bytes, NodeExtent], versions: Set[Version]
+    row: stored_rows.EpochRow,
+    extents: Mapping[bytes, NodeExtent],
+    versions: Set[stored_rows.Version],
 ) -> Iterator[str]:
     epoch = decode_epoch(row.data)
     if epoch.id != row.id:
@@ -231,7 +229,7 @@ def _epoch_problems(
             yield f"summary {shown.version} of {shown.id.hex()} is missing"
 
 
-def _turn_problems(row: TurnRow, epochs: Set[bytes]) -> Iterator[str]:
+def _turn_problems(row: stored_rows.TurnRow, epochs: Set[bytes]) -> Iterator[str]:
     if row.epoch not in epochs:
         yield f"epoch {row.epoch.hex()} is missing"
     turn = decode_turn(row.data)
@@ -239,7 +237,9 @@ def _turn_problems(row: TurnRow, epochs: Set[bytes]) -> Iterator[str]:
         yield f"its row says epoch {row.epoch.hex()}, the turn {turn.epoch.hex()}"
 
 
-def _claim_problems(row: ClaimRow, extents: Mapping[bytes, NodeExtent]) -> Iterator[str]:
+def _claim_problems(
+    row: stored_rows.ClaimRow, extents: Mapping[bytes, NodeExtent]
+) -> Iterator[str]:
     if row.id not in extents:
         yield "there is no such node"
     if not row.owner:
@@ -248,7 +248,7 @@ def _claim_problems(row: ClaimRow, extents: Mapping[bytes, NodeExtent]) -> Itera
         yield "never ends"
 
 
-def _tally_problems(row: TallyRow) -> Iterator[str]:
+def _tally_problems(row: stored_rows.TallyRow) -> Iterator[str]:
     if not row.name:
         yield "has no name"
     numbers: tuple[object, ...] = (row.day, row.amount)  # a back end may return other types

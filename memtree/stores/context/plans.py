@@ -8,22 +8,11 @@ import msgspec
 
 from memtree.budget.epoch import Epoch, EpochTurn
 from memtree.ports.context_store import ContinuedTurn
+from memtree.stores import stored_rows
 from memtree.stores.context.stored_conversations import note_use
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.context.trees import STORED, put_nodes
 from memtree.stores.sql import Ids, Row, Sql, SqlPart, reading
-from memtree.stores.stored_rows import (
-    NewTurn,
-    epoch_row,
-    gone,
-    named,
-    node_row,
-    plan_nodes,
-    plan_versions,
-    read_epoch,
-    read_turn,
-    turn_row,
-)
 from memtree.tree.node import Node
 
 # a conversation is nearly always found among its newest addresses; older ones are seldom read
@@ -86,7 +75,7 @@ async def newest_turn(sql: Sql, tenant: str, addresses: Sequence[bytes]) -> Cont
         turns: dict[bytes, list[tuple[float, bytes, bytes]]] = {}
         rows = await sql.many("hhd", _AT, {"tenant": tenant, "ids": Ids(part)}) if part else []
         for address, key, data in rows:
-            turn = read_turn(data)
+            turn = stored_rows.read_turn(data)
             turns.setdefault(address, []).append((turn.used, turn.epoch, key))
         for address in part:
             if address in turns:
@@ -97,18 +86,18 @@ async def newest_turn(sql: Sql, tenant: str, addresses: Sequence[bytes]) -> Cont
 
 def _continued(rows: Sequence[Row]) -> ContinuedTurn:
     (_, address, epoch), *of_epoch = rows
-    turns = {at: read_turn(data) for _, at, data in of_epoch}
+    turns = {at: stored_rows.read_turn(data) for _, at, data in of_epoch}
     blocks = {at: turn for at, turn in turns.items() if turn.shows}
-    return ContinuedTurn(address, turns[address], read_epoch(epoch), blocks)
+    return ContinuedTurn(address, turns[address], stored_rows.read_epoch(epoch), blocks)
 
 
-async def put_turn(sql: Sql, tenant: str, new: NewTurn) -> EpochTurn:
+async def put_turn(sql: Sql, tenant: str, new: stored_rows.NewTurn) -> EpochTurn:
     await begin(sql, tenant)
     # If two processes store a turn here at once, the second finds the turn of the first.
     await sql.lock_name("memtree turn", tenant, new.key, new.address)
     place = {"tenant": tenant, "key": new.key, "address": new.address}
     known, rows = await sql.many_each(("", NUMBER, {"tenant": tenant}), ("", _STANDING, place))
-    standing = read_turn(rows[0][0]) if rows else None
+    standing = stored_rows.read_turn(rows[0][0]) if rows else None
     if standing is not None and new.yields_to(standing):
         kept = msgspec.structs.replace(standing, used=max(standing.used, new.turn.used))
     else:
@@ -116,11 +105,11 @@ async def put_turn(sql: Sql, tenant: str, new: NewTurn) -> EpochTurn:
         await _require(sql, tenant, new)
     number = await tenant_number(sql, tenant, known)
     if kept is new.turn and new.epoch is not None:
-        await put_nodes(sql, number, [node_row(node) for node in new.nodes])
-        epoch = epoch_row(new.epoch, new.expires)._asdict()
+        await put_nodes(sql, number, [stored_rows.node_row(node) for node in new.nodes])
+        epoch = stored_rows.epoch_row(new.epoch, new.expires)._asdict()
         await sql.run(_PUT_EPOCH, {"number": number, **epoch})
     if kept != standing:
-        row = turn_row(new.key, new.address, kept)._asdict()
+        row = stored_rows.turn_row(new.key, new.address, kept)._asdict()
         await sql.run(_PUT_TURN, {"number": number, **row})
     await sql.run(_RENEW, {"number": number, "epoch": kept.epoch, "expires": new.expires})
     if kept is not new.turn:
@@ -128,11 +117,14 @@ async def put_turn(sql: Sql, tenant: str, new: NewTurn) -> EpochTurn:
     return kept
 
 
-async def _require(sql: Sql, tenant: str, new: NewTurn) -> None:
+async def _require(sql: Sql, tenant: str, new: stored_rows.NewTurn) -> None:
     """Raise `NodesGone` unless the turn's epoch and all that its plan names are stored or part of
     the write."""
     plans = [new.epoch] if new.epoch else []
-    nodes, versions = named(new.nodes, plan_nodes(plans)), plan_versions(plans)
+    nodes, versions = (
+        stored_rows.named(new.nodes, stored_rows.plan_nodes(plans)),
+        stored_rows.plan_versions(plans),
+    )
     here = {"tenant": tenant}
     stored, summaries, epochs = await sql.many_each(
         ("h", STORED, {**here, "ids": Ids(nodes)}),
@@ -140,11 +132,11 @@ async def _require(sql: Sql, tenant: str, new: NewTurn) -> None:
         ("", _KNOWN_EPOCH, {**here, "epoch": new.turn.epoch}),
     )
     if len(stored) < len(nodes):
-        raise gone("A node")
+        raise stored_rows.gone("A node")
     if versions - set(summaries):
-        raise gone("A summary")
+        raise stored_rows.gone("A summary")
     if not epochs and not (new.epoch and new.epoch.id == new.turn.epoch):
-        raise gone("The turn's epoch")
+        raise stored_rows.gone("The turn's epoch")
 
 
 class Plans(SqlPart):
@@ -165,5 +157,5 @@ class Plans(SqlPart):
         instead_of: bytes = b"",
         expires: float,
     ) -> EpochTurn:
-        new = NewTurn(key, address, turn, epoch, nodes, instead_of, expires)
+        new = stored_rows.NewTurn(key, address, turn, epoch, nodes, instead_of, expires)
         return await self.database.write(lambda sql: put_turn(sql, tenant, new))

@@ -13,23 +13,12 @@ from typing import Any
 from memtree.budget.epoch import Epoch
 from memtree.clock import day_of
 from memtree.ports.context_store import RECIPE_DAYS, Receipt
+from memtree.stores import stored_rows
 from memtree.stores.context.claims import ClaimsAndTallies
 from memtree.stores.context.logged_requests import Requests
 from memtree.stores.context.stored_conversations import note_gone
 from memtree.stores.context.tenants import TENANT, begin, known_tenant
 from memtree.stores.sql import Ids, Sql, keeping, reading, writing
-from memtree.stores.stored_rows import (
-    COUNTED,
-    added,
-    frontier_nodes,
-    plan_nodes,
-    plan_versions,
-    read_epoch,
-    read_frontier,
-    relinked,
-    superseded,
-    unneeded,
-)
 
 _LOCK = "memtree recipes"
 # Walks from one recipe to the next by single index look-ups, instead of reading all vectors.
@@ -166,7 +155,7 @@ async def forget(sql: Sql, tenant: str, addresses: Sequence[bytes] | None) -> Re
     if addresses is None:
         return await noted(sql, await _forget_all(sql, number), changed=True)
     receipt = await _forget_addresses(sql, number, addresses)
-    receipt = added(receipt, await collect(sql, number))
+    receipt = stored_rows.added(receipt, await collect(sql, number))
     return await noted(sql, receipt, changed=any(receipt))
 
 
@@ -184,9 +173,9 @@ async def sweep(sql: Sql, tenant: str, now: float) -> Receipt:
     drop = "DELETE FROM epochs WHERE tenant = :number AND expires < :now"
     receipt = Receipt(epochs=await sql.count(drop, ended))
     expired = [address for (address,) in await sql.many("h", _EXPIRED, ended)]
-    receipt = added(receipt, await _forget_addresses(sql, number, expired))
-    receipt = added(receipt, await collect(sql, number))
-    receipt = added(receipt, Receipt(summaries=await _thin_out(sql, number)))
+    receipt = stored_rows.added(receipt, await _forget_addresses(sql, number, expired))
+    receipt = stored_rows.added(receipt, await collect(sql, number))
+    receipt = stored_rows.added(receipt, Receipt(summaries=await _thin_out(sql, number)))
     # Plans end every day and reveal nothing; only a deleted tree is worth clearing the files for.
     return await noted(sql, receipt, changed=bool(receipt.nodes or receipt.summaries))
 
@@ -210,7 +199,7 @@ async def _forget_all(sql: Sql, number: int) -> Receipt:
     well."""
     here = {"number": number}
     drop = "DELETE FROM {} WHERE tenant = :number"
-    counts = {table: await sql.count(drop.format(table), here) for table in COUNTED}
+    counts = {table: await sql.count(drop.format(table), here) for table in stored_rows.COUNTED}
     for table in ("frontiers", "claims", "conversations", "requests"):
         await sql.run(drop.format(table), here)
     await sql.run("DELETE FROM tenants WHERE number = :number", here)
@@ -225,7 +214,7 @@ async def _forget_addresses(sql: Sql, number: int, addresses: Iterable[bytes]) -
         return Receipt()
     links: dict[bytes, bytes] = dict(await _pairs(sql, "hh", _LINKS, number))
     await note_gone(sql, number, links, gone)
-    new = await sql.computed(len(links), lambda: relinked(links, gone))
+    new = await sql.computed(len(links), lambda: stored_rows.relinked(links, gone))
     await sql.put(_RELINK, {"number": number, "nothing": b""}, sorted(new.items()))
     values = {"number": number, "ids": Ids(gone)}
     return Receipt(
@@ -261,8 +250,8 @@ async def _collect_nodes(sql: Sql, number: int) -> int:
     children: dict[bytes, bytes] = dict(await _pairs(sql, "hd", _CHILDREN, number))
 
     def dead() -> set[bytes]:
-        named = frontier_nodes(read_frontier(data) for (data,) in frontiers)
-        return unneeded(children, {*named, *plan_nodes(epochs)})
+        named = stored_rows.frontier_nodes(stored_rows.read_frontier(data) for (data,) in frontiers)
+        return stored_rows.unneeded(children, {*named, *stored_rows.plan_nodes(epochs)})
 
     ids = Ids(await sql.computed(len(children) + len(frontiers), dead))
     drop = "DELETE FROM nodes WHERE tenant = :number AND id IN :ids[bytes]"
@@ -275,7 +264,9 @@ async def _thin_out(sql: Sql, number: int) -> int:
     if not stored:
         return 0
     by_version: dict[int, list[bytes]] = {}
-    for node, version in superseded(stored, plan_versions(await _epochs(sql, number))):
+    for node, version in stored_rows.superseded(
+        stored, stored_rows.plan_versions(await _epochs(sql, number))
+    ):
         by_version.setdefault(version, []).append(node)
     dropped = 0
     for version, nodes in by_version.items():
@@ -289,7 +280,9 @@ async def _pairs(sql: Sql, kinds: str, query: str, number: int) -> list[tuple[An
 
 
 async def _epochs(sql: Sql, number: int) -> list[Epoch]:
-    return [read_epoch(data) for (data,) in await sql.many("d", _EPOCHS, {"number": number})]
+    return [
+        stored_rows.read_epoch(data) for (data,) in await sql.many("d", _EPOCHS, {"number": number})
+    ]
 
 
 class Retention(ClaimsAndTallies, Requests):
@@ -324,10 +317,10 @@ class Retention(ClaimsAndTallies, Requests):
         between."""
         receipt = Receipt()
         for tenant in await self._expired_tenants(now):
-            receipt = added(receipt, await self._sweep_tenant(tenant, now))
+            receipt = stored_rows.added(receipt, await self._sweep_tenant(tenant, now))
         if await self._any_stale(now):
             await self._drop_stale(now)
-        receipt = added(receipt, await self._sweep_recipes(day_of(now)))
+        receipt = stored_rows.added(receipt, await self._sweep_recipes(day_of(now)))
         await self.trim_requests(now)
         await self.database.scrub(at_once=False)
         return receipt
@@ -342,6 +335,6 @@ class Retention(ClaimsAndTallies, Requests):
         receipt = Receipt()
         if await self._any_unused():
             for tenant in await self._unused_tenants():
-                receipt = added(receipt, await self._drop_unused(tenant))
+                receipt = stored_rows.added(receipt, await self._drop_unused(tenant))
             await self._forget_unused()
         return receipt
