@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,11 +36,18 @@ def as_json(benchmark: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [{"benchmark": benchmark, **asdict(row), "met": row.met} for row in rows]
 
 
-def table(title: str, rows: Sequence[Row]) -> str:
-    """Plain text, one line a row."""
+def table(title: str, rows: Sequence[Row], before: Mapping[str, float] | None = None) -> str:
+    """Plain text, one line a row. `before`: figures to stand beside them, by the names of rows."""
     width = max(len(row.name) for row in rows)
     lines = [f"\n{title}", "-" * (width + 42)]
-    return "\n".join([*lines, *(_line(row, width) for row in rows)])
+    if not before:
+        return "\n".join([*lines, *(_line(row, width) for row in rows)])
+    others = [_number(before[row.name]) if row.name in before else "" for row in rows]
+    shown = [f"{_line(row, width):<{width + 42}}" for row in rows]
+    lines.append(f"{'released':>{width + 54}}")
+    return "\n".join(
+        [*lines, *(f"{row} {other:>11}".rstrip() for row, other in zip(shown, others, strict=True))]
+    )
 
 
 def _line(row: Row, width: int) -> str:

@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
-from benchmarks import report
 from benchmarks.data import Data
 from benchmarks.processes.server import free_port
 from benchmarks.report import Row
+from benchmarks.speed import released
 from benchmarks.speed.clients.processes import Program, app, memtree, started
 from benchmarks.speed.relayed import KINDS, Found, Way, measured, rows_of
 
@@ -38,7 +38,7 @@ FIRST_GOALS = {("stream", 16, "proxy"): 1.5}
 
 def parsed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, too")
+    released.parsed(parser)
 
 
 def run(options: argparse.Namespace, _: Data | None) -> int:
@@ -55,9 +55,7 @@ def run(options: argparse.Namespace, _: Data | None) -> int:
         ]
         found = measured(ways, CONNECTIONS, options.rounds, KINDS)
     rows = [*rows_of(found, ["memtree"]), *_ratios(found, [way.name for way in ways[3:]])]
-    print(report.table("beside peers, memory off", rows))
-    if options.json:
-        options.json.write_text(json.dumps(report.as_json("peers", rows), indent=1), "utf-8")
+    released.show(options, "peers", "beside peers, memory off", rows)
     return 0
 
 

@@ -19,11 +19,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
-from benchmarks import report
 from benchmarks.data import Data
 from benchmarks.report import Row
+from benchmarks.speed import released
 from benchmarks.speed.clients.connection import Connection
 from benchmarks.speed.clients.processes import Program, app, memtree
 from benchmarks.speed.clients.sessions import PATHS, written
@@ -47,7 +46,7 @@ def parsed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--turns", type=int, default=1_250, help="1,250 are a million tokens")
     parser.add_argument("--embedder", nargs="+", choices=EMBEDDERS, default=list(EMBEDDERS))
     parser.add_argument("--python", default=sys.executable, help="of another MemTree")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, too")
+    released.parsed(parser)
 
 
 def run(options: argparse.Namespace, _: Data | None) -> int:
@@ -58,9 +57,7 @@ def run(options: argparse.Namespace, _: Data | None) -> int:
         for embedder in options.embedder:
             rows += measured(upstream, embedder, body, options.python)
             print(f"  {embedder}", file=sys.stderr, flush=True)
-    print(report.table("from nothing", rows))
-    if options.json:
-        options.json.write_text(json.dumps(report.as_json("cold", rows), indent=1), "utf-8")
+    released.show(options, "cold", "from nothing", rows)
     return 0
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import sys
 import tempfile
@@ -30,9 +29,9 @@ from random import Random
 import aiohttp
 import numpy as np
 
-from benchmarks import report
 from benchmarks.data import Data
 from benchmarks.report import Row
+from benchmarks.speed import released
 from benchmarks.speed.clients import sessions
 from benchmarks.speed.clients.processes import app, memory_of
 from benchmarks.speed.clients.sessions import RecordedSession, Request
@@ -78,14 +77,12 @@ class LoadRun:
 def parsed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--clients", type=int, default=CLIENTS)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, too")
+    released.parsed(parser)
 
 
 def run(options: argparse.Namespace, data: Data | None) -> int:
     rows = asyncio.run(_loaded(options, _shapes(data)))
-    print(report.table(f"{options.clients} clients, {options.minutes:g} minutes", rows))
-    if options.json:
-        options.json.write_text(json.dumps(report.as_json("load", rows), indent=1), "utf-8")
+    released.show(options, "load", f"{options.clients} clients, {options.minutes:g} minutes", rows)
     return 0
 
 

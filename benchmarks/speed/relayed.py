@@ -18,11 +18,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from benchmarks import report
 from benchmarks.data import Data
 from benchmarks.report import Row
+from benchmarks.speed import released
 from benchmarks.speed.clients.closed_loop import Timing, ask
 from benchmarks.speed.clients.connection import request
 from benchmarks.speed.clients.processes import Program, app, memtree
@@ -73,7 +72,7 @@ def parsed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--connections", type=int, nargs="+", default=list(CONNECTIONS))
     parser.add_argument("--beside", metavar="PYTHON", help="interpreter of another MemTree")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, too")
+    released.parsed(parser)
 
 
 def run(options: argparse.Namespace, _: Data | None) -> int:
@@ -91,9 +90,7 @@ def run(options: argparse.Namespace, _: Data | None) -> int:
             ways.append(Way(stack.enter_context(other)))
         found = measured(ways, options.connections, options.rounds, KINDS[:2])
     rows = list(rows_of(found, [way.name for way in ways[2:]]))
-    print(report.table("relayed, memory off", rows))
-    if options.json:
-        options.json.write_text(json.dumps(report.as_json("relayed", rows), indent=1), "utf-8")
+    released.show(options, "relayed", "relayed, memory off", rows)
     return 0
 
 

@@ -22,11 +22,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
-from benchmarks import report
 from benchmarks.data import Data
 from benchmarks.report import Row
+from benchmarks.speed import released
 from benchmarks.speed.clients.connection import Connection, TimedReply
 from benchmarks.speed.clients.processes import Program, app, memtree
 from benchmarks.speed.clients.sessions import PATHS, steps, written
@@ -92,7 +91,7 @@ def parsed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--embedder", choices=("none", "local"), default="none")
     parser.add_argument("--turns", type=int, default=9, help="of the user")
     parser.add_argument("--beside", metavar="PYTHON", help="interpreter of another MemTree")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, too")
+    released.parsed(parser)
 
 
 def run(options: argparse.Namespace, _: Data | None) -> int:
@@ -110,9 +109,7 @@ def run(options: argparse.Namespace, _: Data | None) -> int:
             stalls = [probed(one, server, 500 + number) for server in servers]
             rows += rows_of(one, found, dict(zip(servers_of(servers), stalls, strict=True)))
             print(f"  {one.name}", file=sys.stderr, flush=True)
-    print(report.table(f"warm turns, embedder {options.embedder}", rows))
-    if options.json:
-        options.json.write_text(json.dumps(report.as_json("warm", rows), indent=1), "utf-8")
+    released.show(options, "warm", f"warm turns, embedder {options.embedder}", rows)
     return 0
 
 
