@@ -3,7 +3,7 @@ calls it.
 
 Pure. It keeps a few numbers per node, so rows may come from a generator over a large store.
 
-    >>> rows = {"addresses": [AddressRow(b"a", b"f", 0.0)]}
+    >>> rows = {"addresses": [stored_rows.AddressRow(b"a", b"f", 0.0)]}
     >>> audit("tenant", lambda table: rows.get(table, []))
     ['tenant tenant: address 61: frontier 66 is missing']
 """

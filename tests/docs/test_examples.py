@@ -130,7 +130,7 @@ def options() -> set[str]:
 # Options of other programs that the pages name.
 OTHERS = {"--compaction", "--model-settings-file", "--max-chat-history-tokens", "--transport",
           "--header", "--scope", "--data-binary", "--data-urlencode", "--workers", "--folder",
-          "--help", "--url", "--minutes", "--against", "--beside", "--out",
+          "--help", "--url", "--minutes", "--against", "--beside", "--release", "--out",
           "--settings", "--model", "--pre", "--raise", "--mcp-config", "--openai-base-url",
           "--openai-api-base", "--data-dir", "--config"}  # fmt: skip
 
