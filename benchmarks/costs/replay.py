@@ -27,7 +27,9 @@ from memtree.jobs.embedding import NoQueue
 from memtree.jobs.runtime import Runtime, SystemClock
 from memtree.ports.indexing_stages import Keep
 from memtree.text import tokens
+from memtree.tree.extraction import Unsummarised
 from memtree.tree.growth import GrownTree, Tail
+from memtree.tree.node import Summary
 
 TARGETS = (2_000, 4_000, 20_000)
 ENOUGH = 30_000  # tokens that a history must reach, so that it is over the largest target
@@ -104,6 +106,9 @@ class NoBuilder:
     """A builder that is out of order: every answer has to do with decay (promise 10)."""
 
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
+        raise Unavailable("out of order")
+
+    async def summaries(self, nodes: Unsummarised) -> list[Summary]:
         raise Unavailable("out of order")
 
     def warm(self) -> None:

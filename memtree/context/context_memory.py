@@ -233,18 +233,20 @@ class ContextMemory:
         return posted, index.frontier, index.nodes
 
     async def pending(self, tenant: str) -> Pending:
-        """Return the work left for stages 2 and 3."""
+        """Return the work that runs behind answers."""
         vectors = await self._queue.pending(tenant)
         summaries = await self._backlog.pending(tenant) if self._backlog else Pending(0, 0)
-        return Pending(vectors.tokens + summaries.tokens, vectors.jobs + summaries.jobs)
+        work = (vectors, summaries, self._indexing.pending(tenant))
+        return Pending(sum(each.tokens for each in work), sum(each.jobs for each in work))
 
     async def summary_status(self, tenant: str) -> SummaryStatus:
         """Return the state of stage 3 for a tenant."""
         return await self._summaries.status(tenant) if self._summaries else SummaryStatus("off")
 
-    async def close(self) -> None:
-        """Wait for background indexing that requests have started."""
-        await self._indexing.close()
+    async def close(self, patience: float = BUILD_PATIENCE) -> None:
+        """Wait for background indexing that requests have started. `patience`: seconds for what the
+        next program can make again."""
+        await self._indexing.close(patience)
 
     async def read(self, ask: CompressRequest) -> History:
         """Read the posted messages as a history, reusing the record of an earlier one; long ones

@@ -37,7 +37,7 @@ from memtree.history.chat_history import History
 from memtree.ports.context_store import TreeStore
 from memtree.process import tracing
 from memtree.process.bounded import TenantRows
-from memtree.tree import growth
+from memtree.tree import extraction, growth
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after, node_bytes
 
 log = logging.getLogger("memtree")
@@ -121,7 +121,7 @@ class IndexState:
         terms."""
         if self.open is None or self.open_place is None or self.open.summary.extraction:
             return self
-        whole = growth.extracted(self.open, self.open_place.first, posted.view)
+        whole = extraction.extracted(self.open, self.open_place.first, posted.view)
         return replace(self, open=whole)
 
     @property

@@ -36,7 +36,15 @@ from memtree.history.chat_history import History
 from memtree.history.message_list import raws_of
 from memtree.ports.context_store import TreeStore
 from memtree.ports.indexing_stages import NEWEST as PREFIXES
-from memtree.ports.indexing_stages import OWN, SHARED_TOKENS, Builder, GrowthLock, IndexQueue, Peers
+from memtree.ports.indexing_stages import (
+    OWN,
+    SHARED_TOKENS,
+    Builder,
+    GrowthLock,
+    IndexQueue,
+    Peers,
+    Pending,
+)
 from memtree.ports.models import Embedder
 from memtree.process import tracing
 from memtree.ranking.corpus import Corpus
@@ -48,7 +56,8 @@ log = logging.getLogger("memtree")
 # Seconds for stage 1 if the history fits the model without a tree, so that waiting is not
 # necessary; and if nobody waits for it.
 BUILD_PATIENCE, LONG_PATIENCE = 20.0, 600.0
-LATER = 0.02  # seconds that a request gets before its index is prepared
+# Seconds that a request gets before its index is prepared, and before summaries are renewed
+LATER, AFTERWARDS = 0.02, 1.0
 
 
 class BackgroundTasks:
@@ -68,6 +77,10 @@ class BackgroundTasks:
         task = asyncio.create_task(self._traced(work))
         self._tasks[conversation] = task
         task.add_done_callback(lambda _: self._tasks.pop(conversation, None))
+
+    def running(self, tenant: str) -> int:
+        """Return the number of the tenant's tasks."""
+        return sum(tenant == name for name, _ in self._tasks)
 
     async def close(self, seconds: float) -> None:
         """Wait `seconds` for all tasks, then cancel the rest."""
@@ -112,9 +125,9 @@ class Indexing:
         self._commits = SharedCommits(store, clock, self._generations, self._made)
         self._background = BackgroundTasks("prepare", LATER)
         self._renewal = ExtractionRenewal(
-            store, clock, lambda request: not self._forgotten(request)
+            store, builder, clock, self.conversations, lambda request: not self._forgotten(request)
         )
-        self._renewals = BackgroundTasks("renew")
+        self._renewals = BackgroundTasks("renew", AFTERWARDS)
 
     async def prepare(self, request: TurnRequest) -> IndexState:
         """Find the indexed part, grow it to the end of the history, and pass the rest to stages 2
@@ -137,10 +150,11 @@ class Indexing:
             return
         self._background.start(request.conversation, lambda: self.prepare(request))
 
-    async def close(self) -> None:
-        """Wait for background work, within limits."""
+    async def close(self, patience: float = BUILD_PATIENCE) -> None:
+        """Wait for background work, within limits; `patience`: seconds for summaries of stage 1,
+        which are made again when the history is posted."""
         await self._background.close(BUILD_PATIENCE)
-        await self._renewals.close(BUILD_PATIENCE)
+        await self._renewals.close(patience)
         if self._backlog:
             await self._backlog.close()
 
@@ -158,6 +172,11 @@ class Indexing:
         dimensions = self._embedder.dimensions if self._embedder else 0
         # Without vectors any dimension will do.
         return await self.conversations.corpus(index.tree, dimensions or 1)
+
+    def pending(self, tenant: str) -> Pending:
+        """Return the summaries of stage 1 that are being made, by the tokens of their leaves."""
+        jobs = self._renewals.running(tenant)
+        return Pending(self.conversations.sketched_tokens(tenant) if jobs else 0, jobs)
 
     @property
     def cached_tenants(self) -> set[str]:
@@ -239,6 +258,8 @@ class Indexing:
                         volatile=posted.volatile.tags,
                         known=index.prefix,
                         cut=index.cut,
+                        # a model that writes summaries reads those of extraction
+                        sparse=self._backlog is None,
                     )
                     grown = await self.builder.grow(tail, posted.size(first), commits.keep)
         except TimeoutError:

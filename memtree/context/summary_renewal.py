@@ -1,9 +1,10 @@
 """Finds stored summaries that are missing or outdated, and has them made in the background.
 
-`ExtractionRenewal` renews summaries after an upgrade of extraction, while the posted history is in
-memory. A tree is checked when it is read from the store, not in later requests of the process. A
-renewed summary is stored as another version beside the node, so existing plans keep the versions
-they name. Nothing is embedded again, and a model's summary stays the newest.
+`ExtractionRenewal` makes what a long cold tail left for later, and renews summaries after an
+upgrade of extraction, while the posted history is in memory. For the latter a tree is checked when
+it is read from the store, not in later requests of the process. A renewed summary is stored as
+another version beside the node, so existing plans keep the versions they name. Nothing is embedded
+again, and a model's summary stays the newest.
 
 `SummaryBacklog` finds the nodes of a history that lack a model's summary, and passes them to
 stage 3. If all nodes are known to have one, a request does not query the store and looks only at
@@ -17,27 +18,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import msgspec
 
 from memtree.clock import Clock
 from memtree.context.index_lookup import IndexState
 from memtree.context.turn_request import TurnRequest
+from memtree.context.warm_conversations import Conversations
 from memtree.digests.summarize import VERSION
 from memtree.errors import Unavailable
 from memtree.history.chat_history import History
+from memtree.history.message import Volatile
+from memtree.history.message_list import raws_of
 from memtree.ports.context_store import TreeStore
-from memtree.ports.indexing_stages import Pending, SummaryQueue
+from memtree.ports.indexing_stages import Builder, Pending, SummaryQueue
 from memtree.tree.btree import walk
-from memtree.tree.growth import MessageTexts, leaf_extract, summarise
-from memtree.tree.node import Frontier, Node, NodePlace, Summary, to_read
+from memtree.tree.extraction import Unsummarised
+from memtree.tree.node import SKETCHED, Frontier, Node, NodePlace, Summary, to_read
 from memtree.tree.summary_batches import CompletedSummaries
 
 log = logging.getLogger("memtree")
 
-PIECE = 40  # nodes: some 40 ms of a thread
+PIECE = 40  # nodes: a quarter of a second at most
+FAR = 100_000  # characters
 _BELOW = 1_000  # version 0 is in the node itself; a model's versions count up from 1
 
 
@@ -48,8 +54,10 @@ def newest_version() -> int:
 
 
 def is_outdated(summary: Summary) -> bool:
-    """Return True if an older extraction made it. A model's summary is not extraction."""
-    return summary.version <= 0 and summary.extraction < VERSION
+    """Return True if an older extraction made it. A model's summary is not extraction, and a sketch
+    is completed in its node."""
+    older = summary.extraction < VERSION and summary.extraction != SKETCHED
+    return summary.version <= 0 and older
 
 
 def outdated(nodes: Iterable[Node]) -> list[bytes]:
@@ -60,55 +68,103 @@ def outdated(nodes: Iterable[Node]) -> list[bytes]:
 def in_pieces(
     frontier: Frontier, nodes: Mapping[bytes, Node], wanted: set[bytes], size: int
 ) -> Iterator[list[tuple[Node, NodePlace]]]:
-    """Yield the wanted nodes of a tree with their places, up to `size` at once: leaves in reading
-    order, then each level above, so that children come before their parents."""
+    """Yield the wanted nodes of a tree with their places, some `size` of one level at once: leaves
+    in reading order, then each level above, so that children come before their parents. What lies
+    far behind the beginning of a message comes together: each piece reads its messages whole."""
     placed = [pair for pair in walk(frontier.nodes, nodes) if pair[0].id in wanted]
-    placed.sort(key=lambda pair: pair[0].level)  # stable: the order within a level stays
-    for at in range(0, len(placed), size):
-        yield placed[at : at + size]
+    placed.sort(key=_level)  # stable: the order within a level stays
+    for _, level in groupby(placed, key=_level):
+        piece: list[tuple[Node, NodePlace]] = []
+        for node, place in level:
+            if len(piece) >= size and (node.level or place.start <= FAR):
+                yield piece
+                piece = []
+            piece.append((node, place))
+        yield piece
 
 
-def renewed(
+def _level(pair: tuple[Node, NodePlace]) -> int:
+    return pair[0].level
+
+
+def unsummarised(
     piece: Sequence[tuple[Node, NodePlace]],
     nodes: Mapping[bytes, Node],
     known: Mapping[bytes, Summary],
-    texts: MessageTexts,
-) -> dict[bytes, Summary]:
-    """Return the summaries of these nodes as the present extraction makes them: leaves from the
-    spans of their passages in the posted text, parents from their children's. Ids and boundaries
-    stay, so vectors and a model's summaries remain valid. `known`: renewed summaries of the nodes
-    below."""
-    made: dict[bytes, Summary] = {}
-    for node, place in piece:
-        if node.is_leaf:
-            extract = leaf_extract(node.passages, place.first, texts)
-            summary = msgspec.structs.replace(extract.summary, rules=extract.rules)
-        else:
-            below = [made.get(id_) or known.get(id_) or nodes[id_].summary for id_ in node.children]
-            summary = summarise(below, node.level)
-        made[node.id] = msgspec.structs.replace(summary, version=newest_version())
-    return made
+    raw: Callable[[int], bytes],
+    volatile: Volatile,
+) -> Unsummarised:
+    """Return the nodes of a piece as the builder takes them: leaves with the messages in which
+    their passages lie, parents with their children's summaries. `known`: summaries of nodes below
+    that differ from those in `nodes`; `raw`: returns a message of the history."""
+    leaves = [(node.passages, place.first) for node, place in piece if node.is_leaf]
+    spans = [(place.first, place.last + 1) for node, place in piece if node.is_leaf]
+    return Unsummarised(
+        leaves,
+        {at: raw(at) for span in spans for at in range(*span)},
+        volatile.tags,
+        [
+            (tuple(known.get(id_) or nodes[id_].summary for id_ in node.children), node.level)
+            for node, _ in piece
+            if not node.is_leaf
+        ],
+    )
 
 
 class ExtractionRenewal:
-    """`wanted`: returns False once something of the tenant was deleted after the request began."""
+    """Completes trees that were grown with sketches, and renews what an older extraction made. Ids
+    and boundaries stay, so vectors and a model's summaries remain valid."""
 
     def __init__(
-        self, store: TreeStore, clock: Clock, wanted: Callable[[TurnRequest], bool]
+        self,
+        store: TreeStore,
+        builder: Builder,
+        clock: Clock,
+        conversations: Conversations,
+        wanted: Callable[[TurnRequest], bool],
     ) -> None:
-        self._store, self._clock, self._wanted = store, clock, wanted
+        """`wanted`: returns False once something of the tenant was deleted after the request
+        began."""
+        self._store, self._builder, self._clock = store, builder, clock
+        self._conversations, self._wanted = conversations, wanted
 
     def is_due(self, index: IndexState) -> bool:
-        """Return True if the tree has just been read from the store and has summaries of an older
-        version."""
+        """Return True if nodes of the tree have only a sketch, or if it has just been read from the
+        store and has summaries of an older version."""
+        if index.tree.conversation.sketches:
+            return True
         return not index.cached and any(is_outdated(node.summary) for node in index.nodes.values())
 
     async def renew(self, request: TurnRequest, index: IndexState) -> None:
-        """Renew all outdated summaries, a piece at a time; skips those already renewed."""
+        """Make all summaries that are missing or outdated, a piece at a time; skips those already
+        renewed."""
         try:
-            await self._renew(request, index)
+            await self._complete(request, index)
+            if not index.cached:
+                await self._renew(request, index)
         except Unavailable as error:
             log.warning("extraction.renewal_failed code=%s", error.code)
+
+    async def _complete(self, request: TurnRequest, index: IndexState) -> None:
+        """Replace sketches in the nodes themselves."""
+        tenant, nodes = request.tenant, index.tree
+        complete: dict[bytes, Node] = {}
+
+        async def keep(made: Mapping[bytes, Summary]) -> None:
+            new = {
+                id_: msgspec.structs.replace(
+                    nodes[id_], summary=msgspec.structs.replace(each, rules=None)
+                )
+                for id_, each in made.items()
+            }
+            await self._store.complete(tenant, list(new.values()))
+            complete.update(new)
+
+        try:
+            await self._made(request, index, nodes, set(nodes.conversation.sketches), {}, keep)
+        finally:
+            if self._wanted(request):
+                self._conversations.complete(tenant, complete)
 
     async def _renew(self, request: TurnRequest, index: IndexState) -> None:
         tenant, nodes = request.tenant, index.nodes
@@ -120,21 +176,48 @@ class ExtractionRenewal:
         left = set(old) - known.keys()
         if left <= by_model:
             return
-        log.info("extraction.renewal_began nodes=%d", len(left))
-        texts = MessageTexts(request.posted.view)
-        for piece in in_pieces(index.frontier, nodes, left, PIECE):
-            began = self._clock.monotonic()
-            made = await asyncio.to_thread(renewed, piece, nodes, known, texts)
-            if not self._wanted(request):
-                return
-            known |= made
+
+        async def keep(made: Mapping[bytes, Summary]) -> None:
             # A model's summary stays the newest: an extraction stored beside it would never be
             # read.
-            rows = {id_: each for id_, each in made.items() if id_ not in by_model}
+            rows = {
+                id_: msgspec.structs.replace(each, version=newest)
+                for id_, each in made.items()
+                if id_ not in by_model
+            }
             await self._store.put_summaries(tenant, rows)
+
+        await self._made(request, index, nodes, left, known, keep)
+
+    async def _made(
+        self,
+        request: TurnRequest,
+        index: IndexState,
+        nodes: Mapping[bytes, Node],
+        left: set[bytes],
+        known: dict[bytes, Summary],
+        keep: Callable[[Mapping[bytes, Summary]], Awaitable[None]],
+    ) -> None:
+        """Make the summaries of the nodes `left`, and keep them piece by piece. `known`: those of
+        other nodes that are newer than in `nodes`."""
+        pieces = list(in_pieces(index.frontier, nodes, left, PIECE))
+        if not pieces:  # they belong to other histories of the conversation
+            return
+        log.info("extraction.renewal_began nodes=%d", sum(map(len, pieces)))
+        posted = request.posted
+        raw = raws_of(posted.messages)
+        for piece in pieces:
+            began = self._clock.monotonic()
+            work = unsummarised(piece, nodes, known, raw, posted.volatile)
+            summaries = await self._builder.summaries(work)
+            if not self._wanted(request):
+                return
+            made = {node.id: each for (node, _), each in zip(piece, summaries, strict=True)}
+            known |= made
+            await keep(made)
             # leaves half of the time to requests
             await asyncio.sleep(self._clock.monotonic() - began)
-        log.info("extraction.renewal_done nodes=%d", len(left))
+        log.info("extraction.renewal_done nodes=%d", sum(map(len, pieces)))
 
     async def loose(self, tenant: str, index: IndexState) -> Mapping[bytes, Node]:
         """Return the nodes of the frontier from which a parent is to be made, with their renewed

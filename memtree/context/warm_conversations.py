@@ -24,7 +24,7 @@ from memtree.ranking.corpus import Corpus
 from memtree.text.anchors import token_kind
 from memtree.text.terms import is_common
 from memtree.tree.btree import walk
-from memtree.tree.node import Frontier, Node, NodePlace, after, node_bytes
+from memtree.tree.node import SKETCHED, Frontier, Node, NodePlace, after, node_bytes
 from memtree.unfolding.memory_text import line_topic
 
 PLACE_BYTES = 200  # of a node in a tree, besides the node itself
@@ -39,7 +39,8 @@ _Key = tuple[str, tuple[bytes, ...]]
 @dataclass(slots=True, eq=False)
 class Conversation:
     """Nodes and leaves that a process keeps of a growing conversation, shared by the trees of its
-    turns. They are only ever added to. `counts`: leaves below each node. `nbytes`: of the nodes.
+    turns. They are only ever added to. `counts`: leaves below each node. `sketches`: nodes that
+    have only a sketch of their summary. `nbytes`: of the nodes.
     `tops`: the top nodes of its trees that are kept, oldest first. `corpus`: the passages of its
     first leaves."""
 
@@ -48,6 +49,7 @@ class Conversation:
     leaves: list[Node] = field(default_factory=list)
     places: list[NodePlace] = field(default_factory=list)
     counts: dict[bytes, int] = field(default_factory=dict)
+    sketches: set[bytes] = field(default_factory=set)
     nbytes: int = 0
     corpus: Corpus | None = None
     tops: dict[tuple[bytes, ...], None] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class Conversation:
         """Add nodes: leaves in their order; inner nodes in any order, but their children must be
         stored or among them."""
         self.nbytes += sum(PLACE_BYTES + node_bytes(node) for node in nodes)
+        self.sketches.update(node.id for node in nodes if node.summary.extraction == SKETCHED)
         for leaf in (node for node in nodes if node.is_leaf):
             self.nodes[leaf.id], self.counts[leaf.id] = leaf, 1
             self.leaves.append(leaf)
@@ -65,6 +68,16 @@ class Conversation:
         ):
             self.nodes[node.id] = node
             self.counts[node.id] = sum(self.counts[child] for child in node.children)
+
+    def complete(self, nodes: Mapping[bytes, Node]) -> None:
+        """Put these nodes in the place of those that have only a sketch."""
+        new = {id_: nodes[id_] for id_ in self.sketches & nodes.keys()}
+        self.nbytes += sum(node_bytes(new[id_]) - node_bytes(self.nodes[id_]) for id_ in new)
+        self.nodes |= new
+        self.sketches -= new.keys()
+        self.leaves = [new.get(leaf.id, leaf) for leaf in self.leaves]
+        if self.corpus is not None:
+            self.corpus = self.corpus.with_leaves(new)
 
     def fits(self, frontier: Frontier, leaves: int, made: Sequence[Node]) -> bool:
         """Return True if the nodes `made`, on top of the first `leaves`, lead to that frontier with
@@ -154,7 +167,8 @@ class KnownTree(Mapping[bytes, Node]):
         counts = {id_: shared.counts[id_] for id_ in nodes}
         size = sum(PLACE_BYTES + node_bytes(node) for node in nodes.values())
         leaves, places = self.leaves_from(0)
-        own = Conversation(tenant, nodes, leaves, places, counts, size)
+        sketches = shared.sketches & nodes.keys()
+        own = Conversation(tenant, nodes, leaves, places, counts, sketches, size)
         return KnownTree(own, self.roots, self._nodes, self.leaves)
 
     def __getitem__(self, id_: bytes) -> Node:
@@ -287,6 +301,23 @@ class Conversations:
             if known.final_leaves == tree.leaves:
                 return known
         return corpus.with_vectors(packed)
+
+    def sketched_tokens(self, tenant: str) -> int:
+        """Return the tokens of the tenant's leaves that have only a sketch of their summary."""
+        return sum(
+            conversation.nodes[id_].tokens
+            for conversation in self._sizes
+            if conversation.tenant == tenant
+            for id_ in conversation.sketches
+            if conversation.nodes[id_].is_leaf
+        )
+
+    def complete(self, tenant: str, nodes: Mapping[bytes, Node]) -> None:
+        """Put these nodes in the place of those that have only a sketch of their summary."""
+        for conversation in [each for each in self._sizes if each.tenant == tenant]:
+            if not conversation.sketches.isdisjoint(nodes):
+                conversation.complete(nodes)
+                self._weigh(conversation)
 
     def keep_speakers(self, tree: KnownTree, corpus: Corpus) -> None:
         """Keep the speakers that were read for the corpus of a tree."""

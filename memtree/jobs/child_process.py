@@ -30,19 +30,9 @@ import msgspec
 
 from memtree.jobs import parent_death
 from memtree.text import rule_sentences, tokens
-from memtree.tree import growth
-from memtree.tree.growth import (
-    GrownTree,
-    Tail,
-    concat,
-    first,
-    in_steps,
-    join_next,
-    reach,
-    rest,
-    split,
-)
-from memtree.tree.node import Node
+from memtree.tree import extraction, growth
+from memtree.tree.extraction import Unsummarised
+from memtree.tree.node import Node, Summary
 
 PIECE = 64  # nodes decoded before the GIL is released: half a millisecond
 HEAD = 8
@@ -59,8 +49,9 @@ START = (
 )
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[Node])
+_summaries_decoder = msgspec.msgpack.Decoder(list[Summary])
 
-Sealed: TypeAlias = Callable[[GrownTree], None]  # receives the next piece of a result
+Sealed: TypeAlias = Callable[[growth.GrownTree], None]  # receives the next piece of a result
 
 
 class Child:
@@ -84,7 +75,7 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
-    def grow(self, tail: Tail, parts: int, sealed: Sealed) -> None:
+    def grow(self, tail: growth.Tail, parts: int, sealed: Sealed) -> None:
         """Grow the tail in up to `parts` processes. Blocks. Raises `OSError` or `EOFError` if the
         child ended before its answer did; `sealed` has received all pieces until then."""
         assert self._process.stdin is not None
@@ -92,6 +83,13 @@ class Child:
         send(self._process.stdin, (tail, parts))
         while (piece := receive_grown(self._process.stdout)) is not None:
             sealed(piece)
+
+    def summaries(self, nodes: Unsummarised) -> list[Summary]:
+        """Let the child make the summaries of nodes. Blocks, and raises as `grow` does."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        send(self._process.stdin, (nodes, 0))
+        return _summaries_decoder.decode(receive(self._process.stdout))
 
     def kill(self) -> None:
         """Kill the child and its forks: a thread waiting for its answer gets `EOFError`. Does not
@@ -109,7 +107,7 @@ class Child:
 
 
 def main() -> None:
-    """Run the child's side: answer tails until the input ends."""
+    """Run the child's side: answer what it is sent until the input ends."""
     # Ctrl-C is for the parent; a process group of its own shields the child where groups exist.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm_up()
@@ -117,11 +115,14 @@ def main() -> None:
     gc.set_threshold(100_000)  # nearly nothing here has reference cycles
     try:
         while True:
-            tail, parts = receive(sys.stdin.buffer)
-            for piece in grow(tail, parts):
-                send_grown(sys.stdout.buffer, piece)
-            send(sys.stdout.buffer, None)
-            del tail
+            work, parts = receive(sys.stdin.buffer)
+            if isinstance(work, Unsummarised):
+                send(sys.stdout.buffer, _encoder.encode(extraction.summaries_of(work)))
+            else:
+                for piece in grow(work, parts):
+                    send_grown(sys.stdout.buffer, piece)
+                send(sys.stdout.buffer, None)
+            del work
     except (EOFError, BrokenPipeError):  # the parent closed its end or died; or a fork did
         return
 
@@ -130,6 +131,7 @@ def warm_up() -> None:
     """Load and compile what every tail needs. Stops as soon as a tail waits: the rest is then
     loaded at first use."""
     tokens.count("warm up")
+    extraction.warm_up()
     for _ in rule_sentences.warm_up():
         if _has_input():
             return
@@ -143,7 +145,7 @@ def _has_input() -> bool:
         return False
 
 
-def grow(tail: Tail, parts: int) -> Iterator[GrownTree]:
+def grow(tail: growth.Tail, parts: int) -> Iterator[growth.GrownTree]:
     """Run `growth.grow` in up to `parts` processes, and yield each piece as soon as it is sealed.
     Raises `EOFError` if one of the processes ended.
 
@@ -151,34 +153,34 @@ def grow(tail: Tail, parts: int) -> Iterator[GrownTree]:
     """
     parts = parts if hasattr(os, "fork") else 1
     while True:
-        end = reach(tail, ROUND * parts)
+        end = growth.reach(tail, ROUND * parts)
         pieces = []
-        for piece in _round(tail if end == len(tail.messages) else first(tail, end), parts):
+        for piece in _round(tail if end == len(tail.messages) else growth.first(tail, end), parts):
             pieces.append(piece)
             yield piece
         if end == len(tail.messages):
             return
-        tail = rest(tail, concat(pieces), end)
+        tail = growth.rest(tail, growth.concat(pieces), end)
 
 
-def _round(tail: Tail, parts: int) -> Iterator[GrownTree]:
-    stretches = split(tail, parts)
+def _round(tail: growth.Tail, parts: int) -> Iterator[growth.GrownTree]:
+    stretches = growth.split(tail, parts)
     forks = [_Fork.of(stretch.tail) for stretch in stretches[1:]]
     pieces = []
-    for piece in in_steps(stretches[0].tail):
+    for piece in growth.in_steps(stretches[0].tail):
         pieces.append(piece)
         yield piece
-    whole, end = concat(pieces), stretches[0].end
+    whole, end = growth.concat(pieces), stretches[0].end
     for stretch, fork in zip(stretches[1:], forks, strict=True):
-        added = join_next(tail, whole, end, stretch, fork.result())
+        added = growth.join_next(tail, whole, end, stretch, fork.result())
         if added is None:
             break
         yield added
-        whole, end = concat([whole, added]), stretch.end
+        whole, end = growth.concat([whole, added]), stretch.end
     for fork in forks:
         fork.stop()
     if end < len(tail.messages):
-        yield from in_steps(rest(tail, whole, end))
+        yield from growth.in_steps(growth.rest(tail, whole, end))
 
 
 @dataclass(slots=True)
@@ -190,7 +192,7 @@ class _Fork:
     ended: bool = False
 
     @classmethod
-    def of(cls, tail: Tail) -> _Fork:
+    def of(cls, tail: growth.Tail) -> _Fork:
         readable, writable = os.pipe()
         parent = os.getpid()
         pid = os.fork()
@@ -206,7 +208,7 @@ class _Fork:
         os.close(writable)
         return cls(pid, open(readable, "rb"))
 
-    def result(self) -> GrownTree:
+    def result(self) -> growth.GrownTree:
         """Return the result. Blocks. Raises `EOFError` if the fork ended without one."""
         try:
             with self.answer:
@@ -226,12 +228,12 @@ class _Fork:
             os.waitpid(self.pid, 0)
 
 
-def send_grown(file: IO[bytes], grown: GrownTree) -> None:
+def send_grown(file: IO[bytes], grown: growth.GrownTree) -> None:
     pieces = [grown.nodes[at : at + PIECE] for at in range(0, len(grown.nodes), PIECE)]
     send(file, ([_encoder.encode(piece) for piece in pieces], replace(grown, nodes=())))
 
 
-def receive_grown(file: IO[bytes]) -> GrownTree | None:
+def receive_grown(file: IO[bytes]) -> growth.GrownTree | None:
     """Read the next piece; None after the last."""
     received = receive(file)
     if received is None:

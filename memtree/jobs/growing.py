@@ -20,16 +20,19 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 
 from memtree.errors import Unavailable
-from memtree.jobs.child_process import Child, Sealed
+from memtree.jobs.child_process import Child
 from memtree.jobs.job_queue import StageTotals
 from memtree.ports.indexing_stages import Keep
 from memtree.process.threads import FairThreads
 from memtree.tree import growth
+from memtree.tree.extraction import Unsummarised, summaries_of
 from memtree.tree.growth import GrownTree, Tail, concat, in_steps, rest_after
+from memtree.tree.node import Summary
 
 log = logging.getLogger("memtree.indexer")
 
@@ -53,16 +56,15 @@ class Children:
         self._timer: asyncio.TimerHandle | None = None
         self._closed = self._starting = False
 
-    async def grow(self, tail: Tail, parts: int, sealed: Sealed) -> None:
-        """Grow the tail in `parts` processes of a child; `sealed` receives the result piece by
-        piece, in a thread.
+    async def call(self, work: Callable[[Child], None]) -> None:
+        """Let a child do `work`, which runs in a thread.
 
         Raises `OSError` or `EOFError` if a child died, and `Unavailable` after `close`. If the call
-        is cancelled, the tail is taken out of the queue, or the child that works on it is ended."""
+        is cancelled, the work is taken out of the queue, or the child that does it is ended."""
         if self._closed:
             raise Unavailable(CLOSED)
         loop = asyncio.get_running_loop()
-        call = ChildCall(tail, parts, sealed)
+        call = ChildCall(work)
         try:
             await loop.run_in_executor(self._threads, self._call, call)
         except asyncio.CancelledError:
@@ -144,23 +146,23 @@ class Children:
 
 
 class ChildCall:
-    """One tail processed by a child: run in a thread, stopped from the event loop."""
+    """Work of a child: run in a thread, stopped from the event loop."""
 
-    def __init__(self, tail: Tail, parts: int, sealed: Sealed) -> None:
-        self._tail, self._parts, self._sealed = tail, parts, sealed
+    def __init__(self, work: Callable[[Child], None]) -> None:
+        self._work = work
         self._lock = Lock()  # a child must not be ended once another call uses it
         self._child: Child | None = None
         self._stopped = False
 
     def run(self, child: Child) -> None:
-        """Let the child grow the tail, and block until it is done. Raises `OSError` or `EOFError`
+        """Let the child work, and block until it is done. Raises `OSError` or `EOFError`
         where the child ended, which is also how `stop` ends the call."""
         with self._lock:
             if self._stopped:
                 raise EOFError("nobody waits for it")
             self._child = child
         try:
-            child.grow(self._tail, self._parts, self._sealed)
+            self._work(child)
         finally:
             with self._lock:
                 self._child = None
@@ -291,6 +293,7 @@ class GrowthRun:
 
 INLINE_TOKENS = 3_000
 THREAD_TOKENS = 60_000
+FULL_TOKENS = 250_000  # up to here all summaries are made at once, in a second or two
 STRETCH_TOKENS = 50_000  # a tenth of a second of work; starting a process costs a third of that
 MAX_PARTS = 4
 CHILDREN = 3  # one tenant has all but one, so that its long tails do not block others; 80 MB each
@@ -322,6 +325,8 @@ class StageOne:
 
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
         """See `Builder.grow`. Raises `Unavailable` if stage 1 failed."""
+        if tail.sparse and size <= FULL_TOKENS:
+            tail = replace(tail, sparse=False)
         if size <= INLINE_TOKENS:
             begun = time.monotonic()
             return self._counted(tail, growth.grow(tail), begun)
@@ -335,6 +340,17 @@ class StageOne:
             run.task.add_done_callback(partial(self._ended, end, run))
         with run.waiter(lambda: self.stop_run(end, run)):
             return await asyncio.shield(run.task)
+
+    async def summaries(self, nodes: Unsummarised) -> list[Summary]:
+        """See `Builder.summaries`. Raises `Unavailable` after `close`."""
+        made: list[Summary] = []
+        if self._child:
+            try:
+                await self.children.call(lambda child: made.extend(child.summaries(nodes)))
+                return made
+            except (EOFError, OSError) as error:
+                log.warning("build.child_failed error=%s", type(error).__name__)
+        return await asyncio.to_thread(summaries_of, nodes)
 
     def warm(self) -> None:
         """Start a child early: see `Builder.warm`. Call it in the event loop."""
@@ -381,7 +397,7 @@ class StageOne:
         if size > THREAD_TOKENS and self._child:
             try:
                 parts = min(self._parts, size // STRETCH_TOKENS)
-                await self.children.grow(tail, parts, sealed.add)
+                await self.children.call(lambda child: child.grow(tail, parts, sealed.add))
                 return sealed.whole()
             except (EOFError, OSError) as error:
                 log.warning("build.child_failed error=%s", type(error).__name__)

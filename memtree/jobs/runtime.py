@@ -218,7 +218,7 @@ class Runtime:
     async def close(self, drain: float) -> None:
         """End all work except that of the builder and the store; finish it for `drain` seconds."""
         await self.memory_services.close(drain)
-        await self.memory.close()
+        await self.memory.close(drain)
         await asyncio.gather(
             *([self.queue.close(drain)] if isinstance(self.queue, InProcessQueue) else ()),
             *([self.summaries.close(drain)] if self.summaries else ()),

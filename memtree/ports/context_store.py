@@ -234,6 +234,12 @@ class TreeStore(Protocol):
         that are not stored are left out. Raises `BadRequest` for version 0."""
         ...
 
+    async def complete(self, tenant: str, nodes: Sequence[Node]) -> None:
+        """Give stored nodes that have a sketch the version 0 of their summary; nodes that are not
+        stored are left out. A sketch with words remains as another version, for plans that show
+        it."""
+        ...
+
     async def check(self) -> list[str]:
         """Return the problems of the whole store, one line each; empty if it is sound."""
         ...

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from memtree.history.chat_history import History
+from memtree.tree.extraction import Unsummarised
 from memtree.tree.growth import GrownTree, Tail
-from memtree.tree.node import LeafWork, Node, NodeWork
+from memtree.tree.node import LeafWork, Node, NodeWork, Summary
 
 # Stores the next part of a run in progress and returns True on success. Never raises.
 Keep: TypeAlias = Callable[[GrownTree], Awaitable[bool]]
@@ -30,10 +31,14 @@ class Builder(Protocol):
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
         """Grow the whole tail and return the result. `size`: its tokens. `keep`: receives the parts
         that a long run has sealed so far, and the rest of them if it is stopped or fails; not the
-        end of a successful run, which is the result.
+        end of a successful run, which is the result. A short tail is not grown `sparse`.
 
         Joins a running run with the same end; its result may then begin before this tail.
         """
+        ...
+
+    async def summaries(self, nodes: Unsummarised) -> list[Summary]:
+        """Make summaries: `extraction.summaries_of`."""
         ...
 
     def warm(self) -> None:

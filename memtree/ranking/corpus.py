@@ -302,6 +302,13 @@ class Corpus:
         same.speakers = speakers
         return same
 
+    def with_leaves(self, nodes: Mapping[bytes, Node]) -> Corpus:
+        """Return the corpus with these leaves, by id, in the place of the same with other
+        summaries."""
+        same = copy(self)
+        same.leaves = [nodes.get(leaf.id, leaf) for leaf in self.leaves]
+        return same
+
     def _with(self, leaves: Sequence[Node], places: Sequence[NodePlace]) -> Corpus:
         rows, firsts, ruled = [], self._firsts[:], self.ruled[:]
         for index, (leaf, place) in enumerate(

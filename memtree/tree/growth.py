@@ -26,7 +26,7 @@ next one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain
@@ -34,22 +34,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from memtree.digests import summarize
 from memtree.digests.clauses import read_lines
 from memtree.digests.line_judgements import ReadLines
 from memtree.history import address_chain as address
 from memtree.history.message import Message, View, Volatile
-from memtree.text import rule_sentences, speakers, terms
-from memtree.text.own_words import others_words
-from memtree.text.spans import Span, clipped
-from memtree.text.speakers import untagged
-from memtree.tree import chunking, node
+from memtree.text import terms
+from memtree.tree import chunking, extraction
 from memtree.tree.btree import Spine
 from memtree.tree.chunking import Block
-from memtree.tree.node import EMPTY, Frontier, Node, NodePlace, Passage, Summary, after
+from memtree.tree.node import EMPTY, Frontier, Node, NodePlace, Passage, after
 
-NOT_EXTRACTED = Summary("", "")
-RULES_REACH = 20_000  # characters of a user message searched for standing rules
+SAMPLE = 5  # leaves, of which one has its summary at once in a sparse tail
 
 
 class OpenBlocks(NamedTuple):
@@ -67,7 +62,9 @@ class Tail:
     `addresses[i]` is the address of the prefix that ends with messages[i]. `known`: the length of
     the prefix whose frontier this is. It may reach beyond `frontier.messages`, because the last
     messages of a prefix only make earlier leaves final; shorter prefixes have another frontier.
-    `cut`: blocks of the first of these messages, which are not cut again.
+    `cut`: blocks of the first of these messages, which are not cut again. `sparse`: one leaf in
+    `SAMPLE` gets its summary, since making them takes most of the time of a long tail, and the
+    others are made later (`summaries_of`).
     """
 
     frontier: Frontier
@@ -78,6 +75,7 @@ class Tail:
     volatile: tuple[str, ...]
     known: int = 0
     cut: OpenBlocks | None = None
+    sparse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +99,14 @@ def grow(tail: Tail, lines: ReadLines | None = None) -> GrownTree:
     blocks = _blocks(tail, views)
     lines = lines or read_lines()
     makers = _Leaves(views, tail.digests, first, lines)
-    summarised = partial(summarise, lines=lines)
+    summarised = partial(extraction.summarise, lines=lines)
     spine = Spine(tail.frontier, tail.loose)
     made: list[Node] = []
     changes: list[tuple[int, Frontier]] = []  # (message that made it final, frontier)
     end = 0
     for cut in chunking.cuts(blocks):
         following = blocks[cut.end] if cut.end < len(blocks) else None
-        leaf = makers.leaf(blocks[cut.first : cut.end], following)
+        leaf = makers.leaf(blocks[cut.first : cut.end], following, sparse=tail.sparse)
         made += [leaf, *spine.append(leaf, summarised)]
         changes.append((blocks[cut.seen].message, spine.frontier()))
         end = cut.end
@@ -165,105 +163,6 @@ def _by_address(
             yield message_address, current
 
 
-def summarise(children: Sequence[Summary], level: int, lines: ReadLines | None = None) -> Summary:
-    """Return version 0 of an inner node's summary, made from its children's; its extraction version
-    is the oldest among them. `lines`: of the same history."""
-    known = [summarize.Extract(child.headline, child.body, child.anchors) for child in children]
-    made = _summary(summarize.node_summary(known, level, lines))
-    oldest = min((child.extraction for child in children), default=made.extraction)
-    return msgspec.structs.replace(made, extraction=min(oldest, made.extraction))
-
-
-class MessageTexts:
-    """The views of a history's messages by number, with the standing rules of each and the spans
-    that are not the user's own words, found once."""
-
-    def __init__(self, view: Callable[[int], View], lines: ReadLines | None = None) -> None:
-        self.view = view
-        self.lines = lines or read_lines()
-        self._rules: dict[int, tuple[tuple[int, int], ...]] = {}
-        self._others: dict[int, tuple[Span, ...]] = {}
-
-    def rules(self, message: int) -> tuple[tuple[int, int], ...]:
-        if message not in self._rules:
-            view = self.view(message)
-            text = view.text[:RULES_REACH]
-            # A summary names who speaks; a rule has to be the user's.
-            named = others_words(view.own) if speakers.tag(view.own) else ()
-            others = clipped(named or self.others(message), 0, len(text))
-            self._rules[message] = rule_sentences.standing_rules(
-                text, self.lines.rule, withdrawals=True, others=others
-            )
-        return self._rules[message]
-
-    def others(self, message: int) -> tuple[Span, ...]:
-        """Return the spans of a user's message that are not the user's own words. Reads the whole
-        message: the evidence, such as the head of a mail, may be in another leaf than the words."""
-        if message not in self._others:
-            view = self.view(message)
-            attached = ((len(view.own), len(view.text)),) if len(view.own) < len(view.text) else ()
-            self._others[message] = (*others_words(untagged(view.own)), *attached)
-        return self._others[message]
-
-
-@dataclass(frozen=True, slots=True)
-class LeafExtract:
-    """Extract of a leaf's text besides its statistics: both can be computed again from the text."""
-
-    summary: Summary
-    rules: tuple[tuple[int, int, int], ...]
-
-
-def leaf_extract(passages: Sequence[Passage], first: int, texts: MessageTexts) -> LeafExtract:
-    """Return summary (version 0) and standing rules of a leaf that begins in message `first`."""
-    sources = []
-    for passage in passages:
-        message = first + passage.message
-        view = texts.view(message)
-        text = view.text[passage.start : passage.end]
-        kind = node.source_kind(passage.kind)
-        others = None
-        if view.message.role == "user":
-            others = clipped(texts.others(message), passage.start, passage.end)
-        ends = passage.end >= len(view.text)
-        role = view.message.role
-        # Each leaf looks at its whole message: the square of a long one.
-        known = view.text if len(view.text) <= summarize.READ_MESSAGE else ""
-        more = known, passage.start, ends, view.message.name
-        sources.append(summarize.SourcePassage(role, text, kind, others, *more))
-    summary = _summary(summarize.leaf_summary(sources, texts.lines))
-    return LeafExtract(summary, tuple(_rules(passages, first, texts)))
-
-
-def extracted(leaf: Node, first: int, view: Callable[[int], View]) -> Node:
-    """Return an open leaf, which begins in message `first`, with all fields of a final one. It
-    grows with each turn, and few turns need more of it than its terms."""
-    texts = MessageTexts(view)
-    extract = leaf_extract(leaf.passages, first, texts)
-    counts = (
-        terms.terms(view(first + each.message).text[each.start : each.end])
-        for each in leaf.passages
-    )
-    return msgspec.structs.replace(
-        leaf,
-        summary=extract.summary,
-        rules=extract.rules,
-        profile=terms.profile(terms.merge(counts)),
-    )
-
-
-def _rules(
-    passages: Sequence[Passage], first: int, texts: MessageTexts
-) -> Iterator[tuple[int, int, int]]:
-    for passage in passages:
-        if passage.kind == node.USER:
-            spans = texts.rules(first + passage.message)
-            low = bisect_left(spans, (passage.start, 0))
-            high = bisect_left(spans, (passage.end, 0))
-            for start, end in spans[low:high]:
-                yield passage.message, start, end
-
-
 class _Leaves:
     """Makes leaves from blocks."""
 
@@ -274,13 +173,20 @@ class _Leaves:
         first: int,
         lines: ReadLines | None,
     ) -> None:
-        self._texts = MessageTexts(views.__getitem__, lines)
+        self._texts = extraction.MessageTexts(views.__getitem__, lines)
         self._digests = digests
         self._first = first
 
-    def leaf(self, blocks: Sequence[Block], following: Block | None) -> Node:
-        leaf = self.open_leaf(blocks, following)
-        extract = leaf_extract(leaf.passages, blocks[0].message, self._texts)
+    def leaf(
+        self, blocks: Sequence[Block], following: Block | None, *, sparse: bool = False
+    ) -> Node:
+        """Make a final leaf. `sparse`: most have no summary; the others depend on nothing else."""
+        leaf, first = self.open_leaf(blocks, following), blocks[0].message
+        if sparse and leaf.id[0] % SAMPLE:
+            rules = tuple(extraction.standing_rules(leaf.passages, first, self._texts))
+            extract = extraction.LeafExtract(extraction.NOT_YET, rules)
+        else:
+            extract = extraction.leaf_extract(leaf.passages, first, self._texts)
         return msgspec.structs.replace(
             leaf,
             summary=extract.summary,
@@ -302,7 +208,7 @@ class _Leaves:
             tokens=sum(block.tokens for block in blocks),
             messages=last.message - base + (1 if whole else 0),
             tail=0 if whole else last.end,
-            summary=NOT_EXTRACTED,
+            summary=extraction.NOT_EXTRACTED,
             passages=passages,
             terms=terms.pack(block.terms for block in blocks),
         )
@@ -314,10 +220,6 @@ class _Leaves:
             spans.setdefault(block.message, [passage.start, passage.end])[1] = passage.end
         covered = [(self._digests[m - self._first], low, high) for m, (low, high) in spans.items()]
         return address.node_id("leaf", covered)
-
-
-def _summary(extract: summarize.Extract) -> Summary:
-    return Summary(extract.headline, extract.body, extract.anchors, extraction=summarize.VERSION)
 
 
 OVERLAP = 40_000  # bytes of messages, some 8,000 tokens
@@ -380,7 +282,7 @@ def join_next(
         if final > skip:
             for _ in range(final - skip):
                 leaf = next(leaves)
-                made += [leaf, *spine.append(leaf, summarise)]
+                made += [leaf, *spine.append(leaf, extraction.summarise)]
             skip, frontier = final, spine.frontier()
         if frontier.nodes and tail.frontier.messages + index >= tail.known:
             frontiers[address] = frontier

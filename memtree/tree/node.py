@@ -80,6 +80,10 @@ def source_kind(kind: int) -> str:
     return _SOURCE_KINDS.get(kind, "text")
 
 
+SKETCHED = -1
+SKETCH = -2_000  # the versions of sketches with words; renewed extractions are above
+
+
 class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Headline (<= 18 tokens), body (capped by level) and anchors of one node.
 
@@ -88,7 +92,9 @@ class Summary(msgspec.Struct, frozen=True, array_like=True, gc=False):
     rejected attempts with it. `extracted`: the extraction's body, if both are to be shown.
     `extraction`: the version of the extraction that made it (`digests.summarize.VERSION`), 0 if
     none did. A renewed extraction of a stored node has a `version` below 0, a later one a greater
-    number: version 0 stays in the node, and a model's is newer than any of them.
+    number: version 0 stays in the node, and a model's is newer than any of them. A sketch stands
+    for a version 0 that is still to be made: its `extraction` is `SKETCHED`, and its version, if it
+    has words, below that of all others (`SKETCH`).
 
     `rules`: for a stored leaf with a renewed summary, its standing rules by the present extraction
     (`Node.rules`); None for all others.

@@ -33,7 +33,7 @@ from memtree.history.message_days import message_days
 from memtree.ranking.corpus import Speakers
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.text import tokens
-from memtree.tree.node import Node, NodePlace, after
+from memtree.tree.node import SKETCHED, Node, NodePlace, after
 from memtree.unfolding.memory_plan import OutlineNode, SummaryTree, TextSpan
 from memtree.unfolding.memory_text import outline_line
 
@@ -153,7 +153,8 @@ class LeafLines:
         node, place = self._corpus.leaves[leaf], self._corpus.places[leaf]
         if place.last >= self._cut:
             return None
-        bare = self._turns.are_talk
+        # A sketch has no words yet; the line stays the same once there are some.
+        bare = self._turns.are_talk or node.summary.extraction == SKETCHED
         return OutlineNode(
             node.id,
             node.summary.version,

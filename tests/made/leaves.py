@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from memtree.tree import growth
-from memtree.tree.growth import LeafExtract, MessageTexts
+from memtree.tree import extraction
+from memtree.tree.extraction import LeafExtract, MessageTexts
 from memtree.tree.node import Passage
 
 READ_ANEW = re.compile(
@@ -26,7 +26,7 @@ READ_ANEW = re.compile(
 def leaves_read_once() -> Iterator[None]:
     """Keep every extract to the end of this context."""
     kept: dict[Hashable, LeafExtract] = {}
-    extract = growth.leaf_extract
+    extract = extraction.leaf_extract
 
     def once(passages: Sequence[Passage], first: int, texts: MessageTexts) -> LeafExtract:
         views = [texts.view(first + passage.message) for passage in passages]
@@ -36,5 +36,5 @@ def leaves_read_once() -> Iterator[None]:
         return kept[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growth, "leaf_extract", once)
+        patch.setattr(extraction, "leaf_extract", once)
         yield

@@ -32,6 +32,18 @@ def others():
     return [tail_of(history_of(conversation(seed, 6_000))) for seed in range(2, 5)]
 
 
+def growing(tail):
+    """Return the work of growing a tail in a child, whose result nobody reads."""
+    return lambda child: child.grow(tail, 1, print)
+
+
+class ScriptedChild:
+    """In place of a child: grows in this process."""
+
+    def grow(self, tail, _parts, sealed):
+        sealed(grow(tail))
+
+
 class Scripted:
     """In place of `Children`: runs end when they are let go."""
 
@@ -40,14 +52,14 @@ class Scripted:
         self.begun = 0
         self.stopped = 0
 
-    async def grow(self, tail, _parts, sealed):
+    async def call(self, work):
         self.begun += 1
         try:
             await self.go.wait()
         except asyncio.CancelledError:
             self.stopped += 1
             raise
-        sealed(grow(tail))
+        work(ScriptedChild())
 
     async def close(self):
         self.go.set()
@@ -217,11 +229,11 @@ async def test_a_run_in_the_queue_is_dropped(tail, others, monkeypatch):
     """Both children are busy; the third never begins, and the fourth has its turn."""
     monkeypatch.setattr(child_process, "START", "import time; time.sleep(600)")
     children = Children(2)
-    busy = [asyncio.create_task(children.grow(one, 1, print)) for one in others[:2]]
+    busy = [asyncio.create_task(children.call(growing(one))) for one in others[:2]]
     await until(lambda: len(children.busy) == 2)
     started = []
     monkeypatch.setattr(Children, "take", lambda self: started.append(1) or child_process.Child())
-    waiting = asyncio.create_task(children.grow(tail, 1, print))
+    waiting = asyncio.create_task(children.call(growing(tail)))
     await asyncio.sleep(0.05)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

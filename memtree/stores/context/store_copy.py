@@ -29,7 +29,8 @@ PAGE_ROWS = 500  # rows of 0.1 to 4 kB
 
 
 OWNED = (
-    Table("nodes", "id", kinds.NodeRow, order="level id"),
+    # A sketch of a summary gives way to the summary; the rest of a node never changes.
+    Table("nodes", "id", kinds.NodeRow, "level children", "level id", changes=True),
     Table("frontiers", "key", kinds.FrontierRow),
     Table("addresses", "address", kinds.AddressRow, changes=True),
     Table("vectors", "recipe id", kinds.VectorRow),

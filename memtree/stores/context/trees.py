@@ -18,30 +18,12 @@ from typing import Any
 
 from memtree.history.address_chain import NODE_ID_BYTES
 from memtree.ports.context_store import IndexBatch, IndexedPrefix
+from memtree.stores import stored_rows
 from memtree.stores.context.stored_conversations import COLUMNS, note_use
 from memtree.stores.context.tenants import NUMBER, TENANT, begin, tenant_number
 from memtree.stores.schema import insert_rows
 from memtree.stores.sql import Ids, Row, Sql, SqlPart, reading, writing
-from memtree.stores.stored_rows import (
-    AddressRow,
-    FrontierRow,
-    NodeRow,
-    SummaryRow,
-    Version,
-    address_rows,
-    conversation_row,
-    frontier_nodes,
-    frontier_row,
-    gone,
-    gone_on_from,
-    named,
-    node_row,
-    read_frontier,
-    read_node,
-    read_summary,
-    summary_rows,
-)
-from memtree.tree.node import MAX_CHILDREN, Node, Summary
+from memtree.tree.node import MAX_CHILDREN, SKETCH, Node, Summary
 
 STORED = f"SELECT id FROM nodes WHERE {TENANT} AND id IN :ids[bytes]"
 _PUT_NODES = insert_rows("nodes", "id, level, children, data")
@@ -132,17 +114,21 @@ _PUT_SUMMARIES = f"""
     INSERT INTO summaries (tenant, id, version, data)
     SELECT ({NUMBER}), id, version, data FROM :rows(id, version, data) WHERE {_LEVEL} IS NOT NULL
     ON CONFLICT DO NOTHING"""
-# Checks once whether there is any summary, not for each id.
+_COMPLETE = f"""
+    INSERT INTO nodes (tenant, id, level, children, data)
+    SELECT ({NUMBER}), id, level, children, data FROM :rows(id, level, children, data)
+    WHERE {_LEVEL} IS NOT NULL ON CONFLICT (tenant, id) DO UPDATE SET data = excluded.data"""
+# Checks once whether there is any summary, not for each id. A sketch is older than version 0.
 _NEWEST = f"""
     SELECT id, data FROM summaries AS newest
-    WHERE EXISTS (SELECT 1 FROM summaries WHERE {TENANT}) AND {TENANT} AND id IN :ids[bytes]
-        AND version = (
+    WHERE EXISTS (SELECT 1 FROM summaries WHERE {TENANT} AND version > {SKETCH})
+        AND {TENANT} AND id IN :ids[bytes] AND version > {SKETCH} AND version = (
             SELECT max(version) FROM summaries
             WHERE tenant = newest.tenant AND summaries.id = newest.id)"""
 _SUMMARIES = f"SELECT id, version, data FROM summaries WHERE {TENANT} AND id IN :ids[bytes]"
 
 
-async def put_nodes(sql: Sql, number: int, nodes: Sequence[NodeRow]) -> None:
+async def put_nodes(sql: Sql, number: int, nodes: Sequence[stored_rows.NodeRow]) -> None:
     """Store nodes in the order of their ids, as all rows are written, so that no two writers wait
     for each other in a circle."""
     await sql.put(_PUT_NODES, {"number": number}, sorted(nodes))
@@ -152,16 +138,16 @@ async def put_addresses(
     sql: Sql,
     number: int,
     batch: IndexBatch,
-    frontiers: Mapping[bytes, FrontierRow],
+    frontiers: Mapping[bytes, stored_rows.FrontierRow],
     known: set[bytes],
 ) -> None:
     """`frontiers`: by address, in the order of the chain. `known`: the stored ones among these
     addresses and the batch's `previous`."""
     keys = {address: row.key for address, row in frontiers.items()}
-    rows = address_rows(batch, keys, batch.previous if batch.previous in known else b"")
+    rows = stored_rows.address_rows(batch, keys, batch.previous if batch.previous in known else b"")
     if not rows:
         return
-    ended = conversation_row(rows[-1].address, batch.end)
+    ended = stored_rows.conversation_row(rows[-1].address, batch.end)
     end = {"number": number, **ended._asdict()}
     if sql.dialect == "postgres":
         values = {**end, "ids": Ids(row.previous for row in rows)}
@@ -175,10 +161,10 @@ async def put_addresses(
 
 
 async def _end(
-    sql: Sql, end: Mapping[str, Any], rows: Sequence[AddressRow], known: set[bytes]
+    sql: Sql, end: Mapping[str, Any], rows: Sequence[stored_rows.AddressRow], known: set[bytes]
 ) -> None:
     """Make the conversation end at the last address, and at none before it."""
-    before = gone_on_from(rows, known)
+    before = stored_rows.gone_on_from(rows, known)
     if rows[-1].address in known:
         await sql.run(_DROP_ENDS, {"number": end["number"], "ids": Ids(before)})
         return
@@ -193,7 +179,11 @@ async def read_frontiers(
     sql: Sql, tenant: str, addresses: Sequence[bytes]
 ) -> dict[bytes, IndexedPrefix]:
     rows = await sql.many("hfd", _FRONTIERS, {"tenant": tenant, "ids": Ids(addresses)})
-    return {at: IndexedPrefix(read_frontier(data), expires) for at, expires, data in rows if data}
+    return {
+        at: IndexedPrefix(stored_rows.read_frontier(data), expires)
+        for at, expires, data in rows
+        if data
+    }
 
 
 async def read_nodes(sql: Sql, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
@@ -206,19 +196,25 @@ async def read_descendants(sql: Sql, tenant: str, ids: Sequence[bytes]) -> dict[
 
 async def _nodes(sql: Sql, query: str, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Node]:
     rows = await sql.many("hd", query, {"tenant": tenant, "ids": Ids(ids)})
-    return await sql.computed(len(rows), lambda: {node: read_node(data) for node, data in rows})
+    return await sql.computed(
+        len(rows), lambda: {node: stored_rows.read_node(data) for node, data in rows}
+    )
 
 
-def _encoded(batch: IndexBatch) -> tuple[list[NodeRow], dict[bytes, FrontierRow]]:
+def _encoded(
+    batch: IndexBatch,
+) -> tuple[list[stored_rows.NodeRow], dict[bytes, stored_rows.FrontierRow]]:
     """Encode the nodes, and the frontiers by address."""
-    frontiers = {address: frontier_row(each) for address, each in batch.frontiers.items()}
-    return [node_row(node) for node in batch.nodes], frontiers
+    frontiers = {
+        address: stored_rows.frontier_row(each) for address, each in batch.frontiers.items()
+    }
+    return [stored_rows.node_row(node) for node in batch.nodes], frontiers
 
 
 async def write_batch(sql: Sql, tenant: str, batch: IndexBatch) -> None:
     size = len(batch.nodes) + len(batch.frontiers)
     nodes, frontiers = await sql.computed(size, lambda: _encoded(batch))
-    wanted = named(batch.nodes, frontier_nodes(batch.frontiers.values()))
+    wanted = stored_rows.named(batch.nodes, stored_rows.frontier_nodes(batch.frontiers.values()))
     await begin(sql, tenant)
     number, stored, known = await sql.many_each(
         ("", NUMBER, {"tenant": tenant}),
@@ -226,9 +222,12 @@ async def write_batch(sql: Sql, tenant: str, batch: IndexBatch) -> None:
         ("h", KNOWN, {"tenant": tenant, "ids": Ids((batch.previous, *frontiers))}),
     )
     if len(stored) < len(wanted):
-        raise gone("A node")
+        raise stored_rows.gone("A node")
     tenant_ = await tenant_number(sql, tenant, number)
     await put_nodes(sql, tenant_, nodes)
+    # A plan may name a sketch, which stays beside the node when that gets its version 0.
+    sketches = {node.id: node.summary for node in batch.nodes if node.summary.version}
+    await sql.put(_PUT_SUMMARIES, {"tenant": tenant}, sorted(stored_rows.summary_rows(sketches)))
     await put_addresses(sql, tenant_, batch, frontiers, {address for (address,) in known})
 
 
@@ -257,23 +256,34 @@ async def write_vectors(sql: Sql, tenant: str, recipe: str, new: Mapping[bytes, 
 
 async def newest_summaries(sql: Sql, tenant: str, ids: Sequence[bytes]) -> dict[bytes, Summary]:
     rows = await sql.many("hd", _NEWEST, {"tenant": tenant, "ids": Ids(ids)})
-    return await sql.computed(len(rows), lambda: {node: read_summary(data) for node, data in rows})
+    return await sql.computed(
+        len(rows), lambda: {node: stored_rows.read_summary(data) for node, data in rows}
+    )
 
 
 async def read_summaries(
-    sql: Sql, tenant: str, wanted: Sequence[Version]
-) -> dict[Version, Summary]:
+    sql: Sql, tenant: str, wanted: Sequence[stored_rows.Version]
+) -> dict[stored_rows.Version, Summary]:
     """Return the summaries of these versions. Reads all versions of their nodes, since there are
     few."""
     versions = set(wanted)
     values = {"tenant": tenant, "ids": Ids(node for node, _ in wanted)}
     rows: list[Row] = await sql.many("hid", _SUMMARIES, values)
-    return {(node, v): read_summary(data) for node, v, data in rows if (node, v) in versions}
+    return {
+        (node, v): stored_rows.read_summary(data) for node, v, data in rows if (node, v) in versions
+    }
 
 
-async def write_summaries(sql: Sql, tenant: str, new: Sequence[SummaryRow]) -> None:
+async def write_summaries(sql: Sql, tenant: str, new: Sequence[stored_rows.SummaryRow]) -> None:
     await begin(sql, tenant)
     await sql.put(_PUT_SUMMARIES, {"tenant": tenant}, sorted(new))
+
+
+async def complete(sql: Sql, tenant: str, nodes: Sequence[Node]) -> None:
+    await begin(sql, tenant)
+    await sql.put(
+        _COMPLETE, {"tenant": tenant}, sorted(stored_rows.node_row(node) for node in nodes)
+    )
 
 
 class Trees(SqlPart):
@@ -286,6 +296,7 @@ class Trees(SqlPart):
     vectors = reading(read_vectors)
     newest_summaries = reading(newest_summaries)
     summaries = reading(read_summaries)
+    complete = writing(complete)
     _renew = writing(renew)
 
     async def commit(self, tenant: str, batch: IndexBatch) -> None:
@@ -303,6 +314,6 @@ class Trees(SqlPart):
             await self.database.write(lambda sql: write_vectors(sql, tenant, recipe, rows))
 
     async def put_summaries(self, tenant: str, rows: Mapping[bytes, Summary]) -> None:
-        encoded = summary_rows(rows)
+        encoded = stored_rows.summary_rows(rows)
         if encoded:
             await self.database.write(lambda sql: write_summaries(sql, tenant, encoded))

@@ -9,7 +9,7 @@ Advisory locks are held to the end of a transaction:
 |---|---|
 | changes access keys, or moves a tenant | the keys |
 | says that a recipe is in use, or drops vectors that nobody uses | the recipes |
-| adds to a tenant (commit, put_turn, vectors, summaries, claims, renew) | the tenant, shared |
+| adds to a tenant (nodes, turns, vectors, summaries, claims, renew) | the tenant, shared |
 | deletes of a tenant (forget, sweep) | the tenant, alone |
 | decides which turn stands | also the place of that turn |
 | adds to a day's tallies | that tenant's day |

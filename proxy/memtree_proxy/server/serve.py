@@ -39,6 +39,7 @@ from memtree.process.threads import FairThreads
 from memtree.setting_values import without_password
 from memtree.stores import shown_store
 from memtree.text import rule_sentences
+from memtree.tree import extraction
 from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.http.auth import LocalUser, is_loopback, new_secret
 from memtree_proxy.http.observers import UNWATCHED, Observers, index_metrics, watching
@@ -198,9 +199,10 @@ async def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 async def compile_phrases() -> None:
-    """Compile the phrases by which standing rules are found, one pattern at a time and outside the
-    event loop: otherwise the first turn in a language, and all others with it, would wait 100 ms.
-    Child processes compile nothing here."""
+    """Compile patterns outside the event loop: otherwise the first history would wait for them,
+    and the first turn in a language, with all others, 100 ms. Child processes compile nothing
+    here."""
+    await asyncio.to_thread(extraction.warm_up)
     steps = rule_sentences.warm_up()
     while await asyncio.to_thread(next, steps, True) is None:
         pass

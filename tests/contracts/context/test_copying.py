@@ -10,6 +10,7 @@ from contextlib import aclosing
 from itertools import permutations
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from memtree.agents.agent_memory import StructuredWrite
@@ -224,6 +225,7 @@ async def test_what_changed_since_is_brought_along(pair):
     await source.add(A, DAY, {"calls": 1})
     await source.keep_recipe(RECIPE, 20_007 * 86_400.0)
     await source.put_summaries(A, {LOW[1].id: version(1)})
+    await source.complete(A, [msgspec.structs.replace(LEAVES[5], summary=version(0))])
     await save(source.memories(), Scope.of_user(A), "new")
     await source.memories().change(Scope.of_user(A), "mem_new", rewritten("newer"))
     await copy(source, target, nothing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -23,7 +24,7 @@ from memtree.stores.stored_rows import (
     frontier_row,
     node_row,
 )
-from memtree.tree.node import EMPTY, Frontier, Summary
+from memtree.tree.node import EMPTY, SKETCH, SKETCHED, Frontier, Summary
 from tests.contracts.backends import (
     A,
     B,
@@ -360,6 +361,25 @@ class TreeStoreContract(Backend):
         assert await store.summaries(A, []) == {}
         assert await store.summaries(B, wanted) == {}
         assert await store.nodes(A, ids[:1]) == {TOP.id: TOP}
+        assert await store.check() == []
+
+    async def test_a_sketch_gives_way_in_its_node_and_stays_for_plans(self, store):
+        """Nothing is written of nodes that are not stored, or belong to another tenant."""
+        sketch = Summary("headline", "so far", (), SKETCH - 7, extraction=SKETCHED)
+        nothing = Summary("", "", extraction=SKETCHED)
+        sparse = {node.id: changed(node, summary=nothing) for node in TREE}
+        sparse[TOP.id] = changed(TOP, summary=sketch)
+        await store.commit(A, replace(batch(), nodes=tuple(sparse.values())))
+        assert await store.nodes(A, list(sparse)) == sparse
+        assert await store.newest_summaries(A, [TOP.id]) == {}, "it is older than version 0"
+        await store.complete(A, [TOP, LEAVES[0], leaf(99)])
+        await store.complete(B, [LEAVES[1]])
+        whole = {**sparse, TOP.id: TOP, LEAVES[0].id: LEAVES[0]}
+        assert await store.nodes(A, [*sparse, leaf(99).id]) == whole
+        assert await store.nodes(B, [LEAVES[1].id]) == {}
+        assert await store.summaries(A, [(TOP.id, SKETCH - 7)]) == {(TOP.id, SKETCH - 7): sketch}
+        await store.put_summaries(A, {TOP.id: version(1)})
+        assert await store.newest_summaries(A, [TOP.id]) == {TOP.id: version(1)}
         assert await store.check() == []
 
     async def test_a_summary_is_carried_whole(self, store):

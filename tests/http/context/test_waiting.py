@@ -22,7 +22,9 @@ import pytest
 from memtree.errors import ContextOverflow
 from memtree.jobs.growing import StageOne
 from memtree.ports.indexing_stages import Keep
+from memtree.tree.extraction import Unsummarised
 from memtree.tree.growth import GrownTree, Tail
+from memtree.tree.node import Summary
 from memtree_proxy.chat.keepalive import KeepalivePace
 from memtree_proxy.server.app import create_app
 from tests.http.chat.test_streaming import connection
@@ -54,6 +56,9 @@ class SlowBuilder:
         self.runs += 1
         await asyncio.to_thread(self.go.wait, PATIENCE)
         return await self._builder.grow(tail, size, keep)
+
+    async def summaries(self, nodes: Unsummarised) -> list[Summary]:
+        return await self._builder.summaries(nodes)
 
 
 class Paused(FakeMemory):

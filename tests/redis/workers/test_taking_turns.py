@@ -62,6 +62,9 @@ class Builder:
             await self.go.wait()
         return await self._builder.grow(tail, size, keep)
 
+    async def summaries(self, nodes):
+        return await self._builder.summaries(nodes)
+
 
 @dataclass
 class Proxy:

@@ -20,8 +20,9 @@ from memtree.ports.context_store import IndexBatch
 from memtree.ports.indexing_stages import Keep
 from memtree.stores import open_store
 from memtree.text import tokens
+from memtree.tree.extraction import Unsummarised
 from memtree.tree.growth import GrownTree, Tail
-from memtree.tree.node import Node
+from memtree.tree.node import Node, Summary
 from tests.answered import compressed
 from tests.fakes import HashingEmbedder
 from tests.programs.sessions import chat
@@ -64,6 +65,9 @@ class NoBuilder:
         pass
 
     async def grow(self, tail: Tail, size: int, keep: Keep | None = None) -> GrownTree:
+        raise Unavailable("gone")
+
+    async def summaries(self, nodes: Unsummarised) -> list[Summary]:
         raise Unavailable("gone")
 
 
@@ -287,6 +291,9 @@ class SlowBuilder:
     async def grow(self, tail: Any, size: int, keep: Any = None) -> Any:
         await asyncio.sleep(self._seconds)
         return await self._builder.grow(tail, size, keep)
+
+    async def summaries(self, nodes: Unsummarised) -> list[Summary]:
+        return await self._builder.summaries(nodes)
 
 
 async def test_without_a_tree_a_history_that_fits_the_model_goes_whole() -> None:

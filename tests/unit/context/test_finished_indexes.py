@@ -23,7 +23,7 @@ from memtree.context.index_lookup import (
 )
 from memtree.context.warm_conversations import EMPTY_TREE, Conversations
 from memtree.ranking.vectors import pack
-from memtree.tree import growth
+from memtree.tree import extraction
 from memtree.tree.node import Frontier, Node
 from tests.properties.process import Clock, World, after, an_ask, story, user
 from tests.properties.strategies import batch, conversation, history_of
@@ -229,13 +229,13 @@ async def test_the_open_leaf_is_extracted_in_a_thread_and_once_for_all_searches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It may stand in a message of megabytes, which is read for more than 10 ms."""
-    extracted, threads = growth.extracted, list[Thread]()
+    extracted, threads = extraction.extracted, list[Thread]()
 
     def recorded(*given: Any) -> Node:
         threads.append(current_thread())
         return extracted(*given)
 
-    monkeypatch.setattr(growth, "extracted", recorded)
+    monkeypatch.setattr(extraction, "extracted", recorded)
     world = World()
     posted = [*story(), user("Which port was it that the gateway listens on?")]
     _, details = await world.used.compress_with_details(an_ask(posted))

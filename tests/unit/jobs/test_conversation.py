@@ -29,7 +29,7 @@ from memtree.memories.rule_extraction import Candidate, Extraction, extract
 from memtree.memories.scope import Scope
 from memtree.memories.user_book import UserBook
 from memtree.memories.user_memories import SettingsChange, UserSettings
-from memtree.tree import growth
+from memtree.tree import extraction, growth
 from memtree.tree.node import Node
 from memtree.unfolding.excerpt_units import telling_run
 from tests import planted_orders
@@ -387,7 +387,7 @@ def leaf(raws: list[bytes]) -> Node:
 
 def leaf_of(opened: Node | None, raws: list[bytes]) -> Node:
     assert opened is not None
-    return growth.extracted(opened, 0, [hostile.view(raw) for raw in raws].__getitem__)
+    return extraction.extracted(opened, 0, [hostile.view(raw) for raw in raws].__getitem__)
 
 
 def rules(raws: list[bytes]) -> list[str]:
@@ -406,7 +406,7 @@ def told(role: str, text: str) -> Iterator[tuple[str, str]]:
         other = leaf([hostile.fields(*OTHER)]).summary
         level = [summary, other]
         for height in (1, 2):
-            node = growth.summarise(level, height)
+            node = extraction.summarise(level, height)
             yield f"headline {place} at {height}", node.headline
             yield f"body {place} at {height}", node.body
             yield f"title {place} at {height}", root_summary([node, other])

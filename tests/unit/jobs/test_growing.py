@@ -8,11 +8,12 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from memtree.errors import Unavailable
-from memtree.jobs import child_process
+from memtree.jobs import child_process, growing
 from memtree.jobs.growing import INLINE_TOKENS, STRETCH_TOKENS, THREAD_TOKENS, Children, StageOne
 from memtree.tree import growth
 from memtree.tree.growth import concat, grow, split
@@ -52,6 +53,18 @@ async def test_inline_in_a_thread_in_a_child_and_its_forks_it_is_the_same(tail, 
     try:
         assert await builder.grow(tail, SIZES[where]) == grow(tail)
         assert len(builder.children.idle) == children
+    finally:
+        await builder.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["inline", "thread", "forks"])
+async def test_only_a_long_tail_is_grown_with_few_summaries(tail, where, monkeypatch):
+    monkeypatch.setattr(growing, "FULL_TOKENS", SIZES["child"])
+    builder, few = StageOne(parts=3), replace(tail, sparse=True)
+    try:
+        whole = grow(few if where == "forks" else tail)
+        assert await builder.grow(few, SIZES[where]) == whole
     finally:
         await builder.close()
 
@@ -122,7 +135,7 @@ async def test_where_a_child_dies_at_work_a_thread_does_it(tail, monkeypatch, ca
 async def test_children_end_when_nothing_was_to_do_for_a_while(tail):
     children = Children(2, idle_seconds=0.05)
     pieces = []
-    await children.grow(tail, 1, pieces.append)
+    await children.call(lambda child: child.grow(tail, 1, pieces.append))
     assert concat(pieces) == grow(tail)
     (one,) = children.idle
     await until(lambda: not children.idle and not one.alive)
@@ -256,9 +269,7 @@ def test_forks_find_what_one_process_finds(tail, monkeypatch, parts, overlap):
     """Forks find the same whether their borders fall in step or not. None of them stays behind as a
     zombie."""
     made, before = [], descendants(os.getpid())
-    monkeypatch.setattr(
-        child_process, "split", lambda *of: made.extend(split(*of, overlap)) or made
-    )
+    monkeypatch.setattr(growth, "split", lambda *of: made.extend(split(*of, overlap)) or made)
     assert concat([*child_process.grow(tail, parts)]) == grow(tail)
     assert (len(made) > 1) == (parts > 1)
     assert descendants(os.getpid()) <= before
@@ -270,8 +281,8 @@ def test_a_fork_that_fails_is_noticed(tail, monkeypatch):
     def fails(_):
         raise MemoryError
 
-    monkeypatch.setattr(child_process, "split", lambda *of: split(*of, 8_000))
-    whole = child_process.split(tail, 2)[0].tail
+    monkeypatch.setattr(growth, "split", lambda *of: split(*of, 8_000))
+    whole = growth.split(tail, 2)[0].tail
     monkeypatch.setattr(growth, "grow", lambda one, *_: grow(one) if one == whole else fails(one))
     with pytest.raises(EOFError):
         list(child_process.grow(tail, 2))

@@ -10,12 +10,14 @@ import pytest
 
 from memtree.context.context_memory import CompressRequest, ContextMemory
 from memtree.history.message import Message
+from memtree.jobs import growing
 from memtree.jobs.embedding import NoQueue
 from memtree.jobs.growing import StageOne
 from memtree.jobs.spending import TOKENS
 from memtree.jobs.summary_queue import GATHER
 from memtree.ports.indexing_stages import Pending
 from memtree.text.tokens import count
+from memtree.tree.node import SKETCHED
 from tests.answered import compressed
 from tests.made import summaries as scripted
 from tests.made.summaries import SHORT, Held, ScriptedSummarizer
@@ -83,6 +85,16 @@ async def test_a_days_limit_stops_a_tenant_until_the_next_day(limits):
         await all_done(desk, messages)
         assert twice(desk.model) == []
         assert (await desk.memory.summary_status("t")).state == "ok"
+
+
+async def test_a_model_finds_all_summaries_of_extraction(monkeypatch):
+    """Also of a history that would otherwise be grown with few of them at first."""
+    monkeypatch.setattr(growing, "FULL_TOKENS", 1_000)
+    async with a_desk() as desk:
+        await desk.post(said(60))
+        nodes, _ = await later(desk.store, said(60))
+        assert nodes
+        assert not any(node.summary.extraction == SKETCHED for node in nodes.values())
 
 
 async def test_a_limit_holds_for_calls_at_once():

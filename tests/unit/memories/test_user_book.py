@@ -138,6 +138,21 @@ async def test_the_store_is_asked_once_in_a_moment():
     assert await settings.of(ADA) == OFF
 
 
+async def test_of_requests_at_once_one_asks_and_the_others_go_on():
+    settings, store, clock = recent()
+    await settings.of(ADA)
+    clock.time += 2.1
+    store.slow = True
+    asking = asyncio.create_task(settings.of(ADA))
+    await asyncio.sleep(0)
+    assert [await settings.of(ADA) for _ in range(9)] == [ON] * 9
+    assert store.asked == [ADA, ADA]
+    clock.time += 0.6
+    asking.cancel()
+    store.slow, store.settings[ADA] = False, OFF
+    assert await settings.of(ADA) == OFF, "one that was given up holds nobody up"
+
+
 async def test_what_is_changed_here_holds_at_once():
     settings, store, _ = recent()
     await settings.of(ADA)

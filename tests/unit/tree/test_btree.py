@@ -18,7 +18,7 @@ from memtree.tree import btree, chunking
 from memtree.tree import node as parts
 from memtree.tree.btree import SEAL_AT, Spine, walk
 from memtree.tree.chunking import MAX_LEAF, MIN_LEAF
-from memtree.tree.growth import summarise
+from memtree.tree.extraction import summarise
 from memtree.tree.node import (
     MAX_CHILDREN,
     MIN_CHILDREN,

@@ -16,7 +16,7 @@ from memtree.digests.clause import SourcePassage
 from memtree.history.message import Message
 from memtree.ports.context_store import IndexBatch
 from memtree.stores import RamStore
-from memtree.tree import chunking, growth
+from memtree.tree import chunking, extraction, growth
 from memtree.tree.chunking import LEAST, MOST, passages
 from memtree.tree.growth import GrownTree
 from memtree.tree.node import EMPTY, node_bytes
@@ -116,10 +116,10 @@ def test_summary_and_rules_of_a_leaf_can_be_made_again_from_the_text():
     grown = batch(history)
     leaves = leaves_of(grown.frontier, nodes_of(grown))
     assert any(leaf.rules for leaf in leaves)
-    texts = growth.MessageTexts(history.view)
+    texts = extraction.MessageTexts(history.view)
     first = 0
     for leaf in leaves:
-        again = growth.leaf_extract(leaf.passages, first, texts)
+        again = extraction.leaf_extract(leaf.passages, first, texts)
         assert (again.summary, again.rules) == (leaf.summary, leaf.rules)
         first += leaf.messages
 
@@ -170,7 +170,9 @@ async def test_the_longest_known_prefix_is_found(known):
 
 
 def without_extract(leaf):
-    return msgspec.structs.replace(leaf, summary=growth.NOT_EXTRACTED, rules=(), profile=(b"", b""))
+    return msgspec.structs.replace(
+        leaf, summary=extraction.NOT_EXTRACTED, rules=(), profile=(b"", b"")
+    )
 
 
 @pytest.mark.slow
@@ -181,9 +183,9 @@ def test_an_open_leaf_has_its_words_and_gets_the_rest_from_its_text():
     leaves = leaves_of(grown.frontier, nodes_of(grown))
     for leaf, place in zip(leaves, places(leaves), strict=True):
         if not place.start:
-            made = growth.extracted(without_extract(leaf), place.first, history.view)
+            made = extraction.extracted(without_extract(leaf), place.first, history.view)
             assert made == leaf
-    whole = growth.extracted(grown.open, grown.frontier.messages, history.view)
+    whole = extraction.extracted(grown.open, grown.frontier.messages, history.view)
     assert whole.summary.body
     assert whole.profile[0]
 
@@ -294,10 +296,11 @@ def test_together_they_find_what_one_run_finds(parts):
     parts=st.integers(2, 4),
     size=st.integers(2_000, 20_000),
     overlap=st.integers(1, OVERLAP),
+    few=st.booleans(),
 )
 @pytest.mark.slow
-def test_in_step_or_not_the_result_is_that_of_one_run(seed, parts, size, overlap):
-    tail = tail_of(history_of(conversation(seed, size)))
+def test_in_step_or_not_the_result_is_that_of_one_run(seed, parts, size, overlap, few):
+    tail = replace(tail_of(history_of(conversation(seed, size))), sparse=few)
     grown, end = in_stretches(tail, parts, overlap)
     event(f"in step: {end == len(tail.messages)}")
     assert finished(tail, grown, end) == growth.grow(tail)
@@ -340,8 +343,10 @@ def test_what_a_stretch_has_sealed_is_not_sealed_again(monkeypatch):
     stretches = growth.split(tail, 2)
     grown = [growth.grow(one.tail) for one in stretches]
     made = []
-    summarise = growth.summarise
-    monkeypatch.setattr(growth, "summarise", lambda *given: made.append(given) or summarise(*given))
+    summarise = extraction.summarise
+    monkeypatch.setattr(
+        extraction, "summarise", lambda *given: made.append(given) or summarise(*given)
+    )
     whole, _ = join(tail, stretches, grown)
     new = len([n for n in whole.nodes if n.level]) - len([n for n in grown[0].nodes if n.level])
     assert 0 < len(made) < new / 2
@@ -365,8 +370,9 @@ def test_a_part_is_a_history_of_its_own():
     step=st.integers(1, 30_000),
     known=st.floats(0, 1),
     stopped=st.integers(0, 20),
+    few=st.booleans(),
 )
-def test_in_steps_the_result_is_that_of_one_run(seed, size, step, known, stopped):
+def test_in_steps_the_result_is_that_of_one_run(seed, size, step, known, stopped, few):
     """From any known prefix on, and where a run is cut off and another one goes on from there."""
     history = history_of(conversation(seed, size))
     before = growth.grow(tail_of(history))
@@ -376,6 +382,7 @@ def test_in_steps_the_result_is_that_of_one_run(seed, size, step, known, stopped
         length = 0
     nodes = {node.id: node for node in before.nodes}
     tail = tail_of(history, frontier, {id_: nodes[id_] for id_ in frontier.nodes}, length)
+    tail = replace(tail, sparse=few)
     steps = list(growth.in_steps(tail, step))
     event(f"steps: {min(len(steps), 3)}")
     assert growth.concat(steps) == growth.grow(tail)
