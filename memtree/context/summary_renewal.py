@@ -146,9 +146,17 @@ class ExtractionRenewal:
             log.warning("extraction.renewal_failed code=%s", error.code)
 
     async def _complete(self, request: TurnRequest, index: IndexState) -> None:
-        """Replace sketches in the nodes themselves."""
+        """Replace sketches in the nodes themselves, with what the store has of them: another
+        history shares these nodes, or another process completed them."""
         tenant, nodes = request.tenant, index.tree
-        complete: dict[bytes, Node] = {}
+        sketches = nodes.conversation.sketches
+        if not sketches:
+            return
+        stored = await self._store.nodes(tenant, list(sketches))
+        complete = {
+            id_: node for id_, node in stored.items() if node.summary.extraction != SKETCHED
+        }
+        known = {id_: node.summary for id_, node in complete.items()}
 
         async def keep(made: Mapping[bytes, Summary]) -> None:
             new = {
@@ -161,7 +169,7 @@ class ExtractionRenewal:
             complete.update(new)
 
         try:
-            await self._made(request, index, nodes, set(nodes.conversation.sketches), {}, keep)
+            await self._made(request, index, nodes, sketches - complete.keys(), known, keep)
         finally:
             if self._wanted(request):
                 self._conversations.complete(tenant, complete)

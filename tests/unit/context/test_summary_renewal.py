@@ -17,6 +17,7 @@ from memtree.errors import StoreUnavailable
 from memtree.history.chat_history import History, read
 from memtree.history.message import Message, Volatile
 from memtree.jobs import growing
+from memtree.jobs.growing import StageOne
 from memtree.ports.context_store import IndexBatch
 from memtree.tree import extraction, growth
 from memtree.tree.node import SKETCHED, Node, Summary, decode_node, encode
@@ -257,6 +258,35 @@ async def test_summaries_that_a_run_did_not_reach_are_made_by_the_next(long_from
     assert (await world.ask(longer, memory)).messages[0] == answer.messages[0]
     await memory.close()
     assert await stored_nodes(world, whole) == whole
+
+
+class Counted(StageOne):
+    """Counts the nodes whose summaries it makes."""
+
+    def __init__(self) -> None:
+        super().__init__(child=False)
+        self.made = 0
+
+    async def summaries(self, nodes: extraction.Unsummarised) -> list[Summary]:
+        made = await super().summaries(nodes)
+        self.made += len(made)
+        return made
+
+
+@pytest.mark.slow
+async def test_what_another_history_shares_is_not_summarised_again(long_from):
+    """As after an edit near the beginning: all is grown anew, by a process that knows nothing
+    of it."""
+    posted = chat(960, seed=3)
+    edited = [*posted[:2], {**posted[2], "content": "Edited."}, *posted[3:]]
+    world, first, second = World(), Counted(), Counted()
+    for each, builder in ((posted, first), (edited, second)):
+        memory = world.memory(builder)
+        await world.ask(each, memory)
+        await memory.close()
+    assert 0 < second.made < first.made // 3
+    tree = {node.id: node for node in growth.grow(tail_of(history(edited))).nodes}
+    assert await stored_nodes(world, tree) == tree
 
 
 # -- Which summaries are old, and in which order they are made anew.
