@@ -67,16 +67,17 @@ def _compound(raw: str, lower: str, capital: bool) -> Iterator[Word]:
     if "'" in lower:
         for ending, meant in lexicon.ENDINGS.items():
             if lower.endswith(ending):
-                yield Word(lower[: -len(ending)], raw, capital)
+                if len(lower) > len(ending):
+                    yield Word(lower[: -len(ending)], raw, capital)
                 yield Word(meant, raw)
                 return
         head, _, tail = lower.rpartition("'")
-        if tail == "s":
+        if head and tail == "s":
             yield Word(head, raw[:-2], capital)
             yield Word("'s", "")
             return
-        for piece in raw.split("'"):
-            yield Word(piece.lower(), piece, piece[:1].isupper())
+        for piece in filter(None, raw.split("'")):
+            yield Word(piece.lower(), piece, piece[0].isupper())
         return
     if glued := quantities.glued(lower):
         yield from (Word(part, raw) for part in glued)
