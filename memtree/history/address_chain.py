@@ -136,7 +136,8 @@ def digest(message: Message, volatile: Volatile) -> bytes:
 def media(message: Message) -> list[bytes]:
     """Return the canonical bytes of each part that is neither text nor reasoning, in order, for
     hashing."""
-    return [media_identity(part, label(part)) for part in message.parts if has_placeholder(part)]
+    parts = filter(has_placeholder, message.media_parts)
+    return [media_identity(part, label(part)) for part in parts]
 
 
 def positioned(base: bytes, position: int | None) -> bytes:

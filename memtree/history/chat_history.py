@@ -22,7 +22,6 @@ from memtree.history.derived import Derived
 from memtree.history.message import (
     MESSAGE_OVERHEAD,
     SYSTEM_ROLES,
-    TEXT_PARTS,
     Message,
     View,
     Volatile,
@@ -48,14 +47,13 @@ def price(message: Message, count: Callable[[str], int]) -> int:
     """
     fields = message.fields
     tokens = MESSAGE_OVERHEAD + count(message.words)
-    for part in message.parts:
-        if part["type"] not in TEXT_PARTS:
-            tokens += part_tokens(part, count)
+    for part in message.media_parts:
+        tokens += part_tokens(part, count)
     for call in message.calls:
         tokens += count(call.name) + count(call.arguments) + MESSAGE_OVERHEAD
     for call in fields.get("tool_calls") or ():  # thought signatures and the like
-        if more := {key: call[key] for key in call if key not in _CALL_FIELDS}:
-            tokens += loose_tokens(list(more.values()), count)
+        if more := [call[key] for key in call if key not in _CALL_FIELDS]:
+            tokens += loose_tokens(more, count)
     for name in ("refusal", "name"):
         if isinstance(fields.get(name), str):
             tokens += count(fields[name])
@@ -63,7 +61,7 @@ def price(message: Message, count: Callable[[str], int]) -> int:
         tokens += loose_tokens(fields["extra_content"], count)
     if isinstance(fields.get("audio"), dict):  # earlier speech, referred to by its id
         tokens += FLAT_TOKENS
-    reasoning = (loose_tokens(fields[name], count) for name in REASONING if name in fields)
+    reasoning = [loose_tokens(fields[name], count) for name in REASONING if name in fields]
     return tokens + max(reasoning, default=0)
 
 

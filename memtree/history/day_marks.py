@@ -20,6 +20,7 @@ from memtree.history.volatile_blocks import Volatile
 from memtree.language import day_names
 from memtree.language.word_file import WordFiles, lazily
 from memtree.language.written_days import WrittenDay, written_day
+from memtree.text.terminal import without_codes
 
 _DATA = WordFiles("day_lines")
 
@@ -141,6 +142,7 @@ TIME_FIELDS = (
     "timestamp", "created_at", "createdAt", "create_time", "created", "sent_at", "sentAt", "date",
     "datetime", "time", "ts",
 )  # fmt: skip
+_TIMES = frozenset(TIME_FIELDS)
 
 
 class MarkSource(Enum):
@@ -174,6 +176,9 @@ def day_mark(message: Message, volatile: Volatile) -> DayMark | None:
     role = message.role
     if role in RESULT_ROLES:
         return None
+    # What an assistant says opens its view: no need to render that only to see that it is undated.
+    if role == "assistant" and not may_name_day(without_codes(message.said[:HEAD]).lstrip()):
+        return None
     text = message.view(volatile).text
     if mark := _of_head(text, user=role == "user"):
         return mark
@@ -185,11 +190,9 @@ def day_mark(message: Message, volatile: Volatile) -> DayMark | None:
 
 def _of_fields(fields: dict[str, Any]) -> DayMark | None:
     """Read the first field that holds a time: ISO text, or seconds or milliseconds since 1970."""
-    holders = [fields]
-    if isinstance(inner := fields.get("metadata"), dict):
-        holders.append(inner)
-    for holder in holders:
-        for name in TIME_FIELDS:
+    inner = fields.get("metadata")
+    for holder in (fields, inner) if isinstance(inner, dict) else (fields,):
+        for name in () if _TIMES.isdisjoint(holder) else TIME_FIELDS:
             if name in holder and (day := _moment(holder[name])):
                 written = WrittenDay(day.year, day.month, day.day)
                 return _mark(written, MarkSource.HEAD, 0)

@@ -162,16 +162,31 @@ class Message:
         return content if isinstance(content, list) else []
 
     @property
+    def text_parts(self) -> list[str]:
+        """Return the texts of the text parts, in order."""
+        content = self.content
+        if isinstance(content, str):
+            return [content]
+        return [part["text"] for part in self.parts if part["type"] in TEXT_PARTS]
+
+    @property
+    def media_parts(self) -> list[dict[str, Any]]:
+        """Return the parts that are not text, in order."""
+        if isinstance(self.content, str):
+            return []
+        return [part for part in self.parts if part["type"] not in TEXT_PARTS]
+
+    @property
     def words(self) -> str:
         """Return the text parts, joined."""
-        return "".join(part["text"] for part in self.parts if part["type"] in TEXT_PARTS)
+        return "".join(self.text_parts)
 
     @property
     def said(self) -> str:
         """Return the words without an assistant's thoughts among them."""
         if self.role != "assistant":
             return self.words
-        texts = [part["text"] for part in self.parts if part["type"] in TEXT_PARTS]
+        texts = self.text_parts
         said = [without_thoughts(text) for text in texts] if self._has_thoughts else texts
         self._has_thoughts = said != texts
         return "".join(said)

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from memtree.history.message import SYSTEM_ROLES, TEXT_PARTS, Message, Volatile, check_message
+from memtree.history.message import SYSTEM_ROLES, Message, Volatile, check_message
 from memtree.language.word_file import WordFiles
 
 _DATA = WordFiles("side_requests")
@@ -89,7 +89,7 @@ def _newest(message: Message) -> list[str]:
     that clients add."""
     if message.role not in ("user", *SYSTEM_ROLES):
         return []
-    texts = [part["text"] for part in message.parts if part["type"] in TEXT_PARTS]
+    texts = message.text_parts
     return [_VOLATILE.strip(_window(text)) for text in texts[-PARTS:]]
 
 
