@@ -343,22 +343,25 @@ class Corpus:
     def with_vectors(self, packed: Mapping[bytes, bytes]) -> Corpus:
         """Return the corpus with vectors packed by `vectors.pack`, keyed by leaf id. Not for
         several threads at once."""
-        ahead = {
-            index: unpack(data, len(leaf.passages), self.dimensions)
-            for index in self.lacking()
-            if (data := packed.get((leaf := self.leaves[index]).id)) is not None
-        }
-        if not ahead:
+        new = [index for index in self.lacking() if self.leaves[index].id in packed]
+        if not new:
             return self
+        rows, counts = unpack(
+            [packed[self.leaves[index].id] for index in new],
+            [len(self.leaves[index].passages) for index in new],
+            self.dimensions,
+        )
+        ends = np.cumsum([int(each.sum()) for each in counts])
+        parts = np.split(rows, ends[:-1])
+        ahead = dict(zip(new, zip(parts, counts, strict=True), strict=True))
         grown, ready = copy(self), []
         grown._ahead = self._ahead | ahead
         while grown._vectored in grown._ahead:
             ready.append(grown._ahead.pop(grown._vectored))
             grown._vectored += 1
         if ready:
-            counts = np.concatenate([counts for _, counts in ready])
-            firsts = len(self._vectors) + _starts(counts)
-            grown._vectors = self._vectors.extended(np.concatenate([rows for rows, _ in ready]))
+            firsts = len(self._vectors) + _starts(np.concatenate([own for _, own in ready]))
+            grown._vectors = self._vectors.extended(np.concatenate([own for own, _ in ready]))
             grown._rows = np.concatenate([self._rows, firsts])
         return grown
 

@@ -1,14 +1,14 @@
 """Vectors at rest and in memory: one byte a number in the store, float32 rows for ranking.
 
     data = pack(rows, [1, 2])                # two passages, the second in two segments
-    rows, counts = unpack(data, 2, 384)
+    rows, [counts] = unpack([data], [2], 384)
     vectors = VectorRows(384).extended(rows)
     compared(vectors[:], query, vectors.mean)   # cosines, and centred ones, in the order of rows
 
 The stored form is the number of rows of each passage, a byte each, and then the rows. If each
 passage has one row, only the rows are stored: the format used before passages had segments.
 
-Only directions count: rows are scaled to unit length when they are added, and a zero row (a text
+Only directions count: rows are scaled to unit length when they are unpacked, and a zero row (a text
 without tokens) stays zero, so its cosine with everything is 0. Callers know what a row represents.
 """
 
@@ -41,22 +41,36 @@ def pack(matrix: Matrix, counts: Sequence[int]) -> bytes:
     return head + np.rint(_peaked(matrix) * LEVELS).astype(np.int8).tobytes()
 
 
-def unpack(data: bytes, passages: int, dimensions: int) -> tuple[Matrix, Counts]:
-    """Return the (n, dimensions) float32 unit rows that `pack` stored, and the number of rows of
-    each passage. An unpacked embedding has a cosine of at least 0.999 with the original.
+def unpack(
+    packed: Sequence[bytes], passages: Sequence[int], dimensions: int
+) -> tuple[Matrix, list[Counts]]:
+    """Return the (n, dimensions) float32 unit rows that `pack` stored in each of `packed`, one
+    behind the other, and for each the number of rows of each passage. `passages`: how many each
+    holds. An unpacked embedding has a cosine of at least 0.999 with the original.
 
     Raises:
-        ValueError: `data` was not packed for this number of passages.
+        ValueError: one was not packed for its number of passages.
     """
-    counts = np.ones(passages, np.int32)
+    counted = [
+        _counts(data, number, dimensions) for data, number in zip(packed, passages, strict=True)
+    ]
+    joined = b"".join([data[head:] for data, (head, _) in zip(packed, counted, strict=True)])
+    # At most 127: the squares need no scaling before they are added up.
+    rows = np.frombuffer(joined, np.int8).reshape(-1, dimensions).astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    np.divide(rows, lengths, out=rows, where=lengths > 0)
+    return rows, [counts for _, counts in counted]
+
+
+def _counts(data: bytes, passages: int, dimensions: int) -> tuple[int, Counts]:
+    """Return where the rows begin, and the number of rows of each passage."""
+    head, counts = 0, np.ones(passages, np.int32)
     if len(data) != passages * dimensions:
-        counts = np.frombuffer(data[:passages], np.uint8).astype(np.int32)
-        data = data[passages:]
-    whole = len(counts) == passages and counts.all()
-    if not whole or len(data) != int(counts.sum()) * dimensions:
-        raise ValueError(f"{len(data)} bytes are no rows of {dimensions} for {passages} passages")
-    rows = np.frombuffer(data, np.int8).reshape(-1, dimensions)
-    return _unit(rows.astype(np.float32)), counts
+        head, counts = passages, np.frombuffer(data[:passages], np.uint8).astype(np.int32)
+    size = len(data) - head
+    if len(counts) != passages or not counts.all() or size != int(counts.sum()) * dimensions:
+        raise ValueError(f"{size} bytes are no rows of {dimensions} for {passages} passages")
+    return head, counts
 
 
 def are_packed(data: bytes, passages: int) -> bool:
@@ -97,8 +111,8 @@ class VectorRows:
         return self._buffer.rows.nbytes
 
     def extended(self, matrix: Matrix) -> VectorRows:
-        """Return them with (n, dimensions) more rows; n may be 0. Not for several threads at once.
-        Raises `ValueError` for another width."""
+        """Return them with (n, dimensions) more rows of unit length; n may be 0. Not for several
+        threads at once. Raises `ValueError` for another width."""
         if matrix.ndim != 2 or matrix.shape[1] != self.dimensions:
             raise ValueError(f"expected rows of {self.dimensions}, got shape {matrix.shape}")
         begin, buffer = len(self._rows), self._buffer
@@ -107,7 +121,7 @@ class VectorRows:
         if buffer.filled != begin or end > len(buffer.rows):
             buffer = _Buffer(max(end, 2 * begin), self.dimensions)
             buffer.rows[:begin] = self._rows
-        buffer.rows[begin:end] = _unit(matrix)
+        buffer.rows[begin:end] = matrix
         buffer.filled = end
         grown = VectorRows(self.dimensions)
         grown._buffer, grown._rows = buffer, buffer.rows[:end]

@@ -285,7 +285,7 @@ def _cosines(
 
 
 def _unit_rows(session: IndexedSession, width: int) -> Floats:
-    return unpack(session.vectors, len(session.vectors) // width, width)[0]
+    return unpack([session.vectors], [len(session.vectors) // width], width)[0]
 
 
 def _quoted(

@@ -44,7 +44,7 @@ def packed(matrix: Matrix) -> bytes:
 
 
 def unpacked(data: bytes, dimensions: int) -> Matrix:
-    return unpack(data, len(data) // dimensions, dimensions)[0]
+    return unpack([data], [len(data) // dimensions], dimensions)[0]
 
 
 def test_a_row_takes_one_byte_a_number() -> None:
@@ -55,13 +55,13 @@ def test_passages_of_several_rows_say_how_many_before_the_rows() -> None:
     matrix = noise(6)
     data = pack(matrix, [1, 3, 2])
     assert data == bytes([1, 3, 2]) + packed(matrix)
-    rows, counts = unpack(data, 3, 384)
+    rows, [counts] = unpack([data], [3], 384)
     assert list(counts) == [1, 3, 2]
     assert np.array_equal(rows, unpacked(packed(matrix), 384))
 
 
 def test_what_was_kept_before_passages_had_segments_is_read() -> None:
-    rows, counts = unpack(packed(noise(4)), 4, 384)
+    rows, [counts] = unpack([packed(noise(4))], [4], 384)
     assert rows.shape == (4, 384)
     assert list(counts) == [1, 1, 1, 1]
 
@@ -100,10 +100,22 @@ def test_no_rows() -> None:
     assert unpacked(b"", 384).shape == (0, 384)
 
 
+def test_what_is_unpacked_together_is_as_unpacked_alone() -> None:
+    several, one, none = noise(6), noise(1, seed=2), np.zeros((0, 384), np.float32)
+    data = [pack(several, [1, 3, 2]), packed(one), packed(none), packed(np.zeros_like(one))]
+    rows, counts = unpack(data, [3, 1, 0, 1], 384)
+    assert [list(each) for each in counts] == [[1, 3, 2], [1], [], [1]]
+    alone = [
+        unpack([each], [number], 384)[0] for each, number in zip(data, (3, 1, 0, 1), strict=True)
+    ]
+    assert np.array_equal(rows, np.concatenate(alone))
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), [1] * 7 + [0], atol=1e-6)
+
+
 def test_a_torn_row_is_refused() -> None:
     for torn in (b"", bytes(383), bytes([1]) + bytes(385), bytes([0]), bytes([2]) + bytes(384)):
         with pytest.raises(ValueError, match="bytes are no rows of 384 for 1 passages"):
-            unpack(torn, 1, 384)
+            unpack([torn], [1], 384)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -134,7 +146,7 @@ def test_cosines_outlive_the_memory_they_came_from() -> None:
 
 def test_length_does_not_count() -> None:
     matrix, query = noise(4), noise(1, seed=3)[0]
-    cosines = cosines_of(filled(matrix * 9), query * 5)
+    cosines = cosines_of(filled(matrix), query * 5)
     np.testing.assert_allclose(cosines, matrix @ query, atol=1e-6)
 
 
@@ -203,7 +215,7 @@ def test_what_all_rows_share_makes_none_of_them_near() -> None:
     own = dice.normal(size=(40, 8)).astype(np.float32)
     own[7] = 0
     shared = 8 * (own.any(axis=1, keepdims=True) * np.eye(8, dtype=np.float32)[0])
-    rows = VectorRows(8).extended(own + shared)
+    rows = filled(unpacked(packed(own + shared), 8))
     query = own[3] * 0.1 + np.eye(8, dtype=np.float32)[0]
     query /= np.linalg.norm(query)
     kept = np.arange(40) != 7
@@ -220,8 +232,8 @@ def test_what_all_rows_share_makes_none_of_them_near() -> None:
 def test_the_mean_is_that_of_all_rows_and_a_row_alone_is_near_to_nothing() -> None:
     rows = VectorRows(3)
     assert not rows.mean.any()
-    rows = rows.extended(np.array([[2, 0, 0], [0, 3, 0]], np.float32))
-    rows = rows.extended(np.array([[0, 0, 5]], np.float32))
+    rows = rows.extended(np.array([[1, 0, 0], [0, 1, 0]], np.float32))
+    rows = rows.extended(np.array([[0, 0, 1]], np.float32))
     assert np.allclose(rows.mean, 1 / 3)
     alone = np.array([[1, 0, 0]], np.float32)
     assert np.isfinite(compared(alone, alone[0], alone[0])).all()
