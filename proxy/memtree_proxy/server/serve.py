@@ -38,7 +38,7 @@ from memtree.jobs.runtime import Runtime, open_runtime
 from memtree.process.threads import FairThreads
 from memtree.setting_values import without_password
 from memtree.stores import shown_store
-from memtree.text import rule_sentences
+from memtree.text import rule_sentences, tokens
 from memtree.tree import extraction
 from memtree_indexer.queues import open_redis_queues
 from memtree_proxy.http.auth import LocalUser, is_loopback, new_secret
@@ -224,6 +224,7 @@ async def load_behind(runtime: Runtime) -> None:
     new server is often a long one: a child process is started for it soon after start-up, and ended
     a minute later if none came."""
     await asyncio.sleep(LISTENS_AFTER_SECONDS)
+    await asyncio.to_thread(tokens.count, "")  # loads the vocabulary
     await runtime.load()
     await asyncio.sleep(WARM_AFTER_SECONDS)
     if runtime.builder:
