@@ -314,7 +314,7 @@ class Indexing:
             ids = [corpus.leaves[row].id for row in lacking]
             try:
                 packed = await self._store.vectors(request.tenant, recipe, ids)
-                corpus = self.conversations.with_vectors(index.tree, corpus, packed)
+                corpus = await self.conversations.with_vectors(index.tree, corpus, packed)
             except StoreUnavailable as error:
                 log.warning("store.vectors_failed code=%s", error.code)
             lacking = corpus.lacking()

@@ -290,16 +290,21 @@ class Conversations:
                 self._keep(tree, grown)
                 return grown
 
-    def with_vectors(
+    async def with_vectors(
         self, tree: KnownTree, corpus: Corpus, packed: Mapping[bytes, bytes]
     ) -> Corpus:
         """Return the corpus of a tree with these vectors, by leaf id, and keep them."""
         home = self._own(tree) or tree
         known = home.conversation.corpus
         if known is not None and known.dimensions == corpus.dimensions:
-            known = self._keep(home, known.with_vectors(packed))
-            if known.final_leaves == tree.leaves:
-                return known
+            if len(packed) > INLINE_LEAVES and not known.has_vectors:
+                made = await asyncio.to_thread(known.with_vectors, packed)
+            else:
+                made = known.with_vectors(packed)
+            if home.conversation.corpus is known:  # nobody was first
+                self._keep(home, made)
+            if made.final_leaves == tree.leaves:
+                return made
         return corpus.with_vectors(packed)
 
     def sketched_tokens(self, tenant: str) -> int:

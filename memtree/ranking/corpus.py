@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtree.ranking.bm25 import Lexicon
-from memtree.ranking.vectors import Matrix, VectorRows, compared, unpack
+from memtree.ranking.vectors import Matrix, Packed, VectorRows, compared, unit, unpack
 from memtree.text import terms
 from memtree.text.speakers import tag
 from memtree.text.terms import Terms
@@ -336,13 +336,18 @@ class Corpus:
         itself; none if it has no terms."""
         return self._sketch_index.alike(self.sketches, row)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Return True if any passage has its vector."""
+        return bool(self._vectored or self._ahead)
+
     def lacking(self) -> list[int]:
         """Return the indices of the leaves without vectors."""
         return [i for i in range(self._vectored, len(self.leaves)) if i not in self._ahead]
 
     def with_vectors(self, packed: Mapping[bytes, bytes]) -> Corpus:
         """Return the corpus with vectors packed by `vectors.pack`, keyed by leaf id. Not for
-        several threads at once."""
+        several threads at once, unless it has none yet."""
         new = [index for index in self.lacking() if self.leaves[index].id in packed]
         if not new:
             return self
@@ -353,12 +358,16 @@ class Corpus:
         )
         ends = np.cumsum([int(each.sum()) for each in counts])
         parts = np.split(rows, ends[:-1])
-        ahead = dict(zip(new, zip(parts, counts, strict=True), strict=True))
+        arrived: dict[int, tuple[Matrix | Packed, Ints]] = {**self._ahead}
+        arrived.update(zip(new, zip(parts, counts, strict=True), strict=True))
         grown, ready = copy(self), []
-        grown._ahead = self._ahead | ahead
-        while grown._vectored in grown._ahead:
-            ready.append(grown._ahead.pop(grown._vectored))
+        while grown._vectored in arrived:
+            ready.append(arrived.pop(grown._vectored))
             grown._vectored += 1
+        grown._ahead = {
+            index: self._ahead.get(index) or (unit(own), counts)
+            for index, (own, counts) in arrived.items()
+        }
         if ready:
             firsts = len(self._vectors) + _starts(np.concatenate([own for _, own in ready]))
             grown._vectors = self._vectors.extended(np.concatenate([own for own, _ in ready]))

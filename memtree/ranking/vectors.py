@@ -1,14 +1,14 @@
 """Vectors at rest and in memory: one byte a number in the store, float32 rows for ranking.
 
     data = pack(rows, [1, 2])                # two passages, the second in two segments
-    rows, [counts] = unpack([data], [2], 384)
+    rows, [counts] = unpack([data], [2], 384)   # one byte a number, as packed
     vectors = VectorRows(384).extended(rows)
     compared(vectors[:], query, vectors.mean)   # cosines, and centred ones, in the order of rows
 
 The stored form is the number of rows of each passage, a byte each, and then the rows. If each
 passage has one row, only the rows are stored: the format used before passages had segments.
 
-Only directions count: rows are scaled to unit length when they are unpacked, and a zero row (a text
+Only directions count: rows are scaled to unit length when they are added, and a zero row (a text
 without tokens) stays zero, so its cosine with everything is 0. Callers know what a row represents.
 """
 
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix = NDArray[np.float32]
+Packed = NDArray[np.int8]
 Counts = NDArray[np.int32]
 
 LEVELS = 127
@@ -43,10 +44,10 @@ def pack(matrix: Matrix, counts: Sequence[int]) -> bytes:
 
 def unpack(
     packed: Sequence[bytes], passages: Sequence[int], dimensions: int
-) -> tuple[Matrix, list[Counts]]:
-    """Return the (n, dimensions) float32 unit rows that `pack` stored in each of `packed`, one
-    behind the other, and for each the number of rows of each passage. `passages`: how many each
-    holds. An unpacked embedding has a cosine of at least 0.999 with the original.
+) -> tuple[Packed, list[Counts]]:
+    """Return the (n, dimensions) int8 rows that `pack` stored in each of `packed`, one behind the
+    other, and for each the number of rows of each passage. `passages`: how many each holds. An
+    unpacked embedding has a cosine of at least 0.999 with the original.
 
     Raises:
         ValueError: one was not packed for its number of passages.
@@ -55,10 +56,7 @@ def unpack(
         _counts(data, number, dimensions) for data, number in zip(packed, passages, strict=True)
     ]
     joined = b"".join([data[head:] for data, (head, _) in zip(packed, counted, strict=True)])
-    # At most 127: the squares need no scaling before they are added up.
-    rows = np.frombuffer(joined, np.int8).reshape(-1, dimensions).astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
-    np.divide(rows, lengths, out=rows, where=lengths > 0)
+    rows = np.frombuffer(joined, np.int8).reshape(-1, dimensions)
     return rows, [counts for _, counts in counted]
 
 
@@ -110,9 +108,9 @@ class VectorRows:
         """Size of the buffer in bytes, including the part not filled yet."""
         return self._buffer.rows.nbytes
 
-    def extended(self, matrix: Matrix) -> VectorRows:
-        """Return them with (n, dimensions) more rows of unit length; n may be 0. Not for several
-        threads at once. Raises `ValueError` for another width."""
+    def extended(self, matrix: Matrix | Packed) -> VectorRows:
+        """Return them with (n, dimensions) more rows of numbers up to 127; n may be 0. Not for
+        several threads at once, unless these are none. Raises `ValueError` for another width."""
         if matrix.ndim != 2 or matrix.shape[1] != self.dimensions:
             raise ValueError(f"expected rows of {self.dimensions}, got shape {matrix.shape}")
         begin, buffer = len(self._rows), self._buffer
@@ -122,6 +120,7 @@ class VectorRows:
             buffer = _Buffer(max(end, 2 * begin), self.dimensions)
             buffer.rows[:begin] = self._rows
         buffer.rows[begin:end] = matrix
+        _to_unit_length(buffer.rows[begin:end])
         buffer.filled = end
         grown = VectorRows(self.dimensions)
         grown._buffer, grown._rows = buffer, buffer.rows[:end]
@@ -144,7 +143,7 @@ def compared(rows: Matrix, query: Matrix, mean: Matrix) -> tuple[Matrix, Matrix]
     What all rows of a history share (a name before each message, the subject, the style) brings
     them near to any question that shares it, and short rows nearest; subtraction removes it.
     """
-    query = _unit(query[None])[0]
+    query = unit(query[None])[0]
     cosines, along = rows @ query, rows @ mean
     own, shared = float(query @ mean), float(mean @ mean)
     lengths = np.sqrt(np.maximum((1 - 2 * along + shared) * (1 - 2 * own + shared), _TINY))
@@ -153,16 +152,22 @@ def compared(rows: Matrix, query: Matrix, mean: Matrix) -> tuple[Matrix, Matrix]
     return cosines, centred
 
 
-def _peaked(matrix: Matrix) -> Matrix:
+def unit(matrix: Matrix | Packed) -> Matrix:
+    """Return rows scaled to unit length; a zero row stays as it is."""
+    rows = _peaked(matrix)
+    _to_unit_length(rows)
+    return rows
+
+
+def _to_unit_length(rows: Matrix) -> None:
+    """Scale rows of numbers up to 127 to unit length, in place; a zero row stays as it is."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    np.divide(rows, lengths, out=rows, where=lengths > 0)
+
+
+def _peaked(matrix: Matrix | Packed) -> Matrix:
     """Scale rows so that their largest number is 1 or -1: squares neither overflow nor vanish."""
-    peaks = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
+    peaks = np.abs(matrix).max(axis=1, keepdims=True, initial=0)
     out = np.zeros(matrix.shape, np.float32)
     np.divide(matrix, peaks, out=out, where=peaks > 0)
     return out
-
-
-def _unit(matrix: Matrix) -> Matrix:
-    peaked = _peaked(matrix)
-    norms = np.linalg.norm(peaked, axis=1, keepdims=True)
-    np.divide(peaked, norms, out=peaked, where=norms > 0)
-    return peaked

@@ -27,7 +27,7 @@ from memtree.errors import BadRequest, EmbedderUnavailable, StoreUnavailable
 from memtree.ports.models import Embedder
 from memtree.ranking import fusion
 from memtree.ranking.bm25 import Lexicon
-from memtree.ranking.vectors import compared, unpack
+from memtree.ranking.vectors import compared, unit, unpack
 from memtree.text import secrets, terms
 from memtree.text.terms import Terms
 from memtree_proxy.sessions.session_index import (
@@ -285,7 +285,7 @@ def _cosines(
 
 
 def _unit_rows(session: IndexedSession, width: int) -> Floats:
-    return unpack([session.vectors], [len(session.vectors) // width], width)[0]
+    return unit(unpack([session.vectors], [len(session.vectors) // width], width)[0])
 
 
 def _quoted(

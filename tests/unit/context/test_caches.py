@@ -254,7 +254,7 @@ async def test_vectors_and_speakers_of_one_request_are_there_for_the_next(histor
     }
     late = cache.grown("t", early, second.frontier, second.nodes)
     grown = await cache.corpus(late, 4)  # another request, meanwhile
-    assert cache.with_vectors(early, corpus, packed).lacking() == []
+    assert (await cache.with_vectors(early, corpus, packed)).lacking() == []
     assert not late.has_vectors
     heard = corpus.with_speakers(Speakers().extended(["Ada: hello"]))
     cache.keep_speakers(late, heard)

@@ -105,7 +105,7 @@ async def test_it_finds_no_tree_without_its_vectors():
     assert kept.find(posted_history()) is None
     corpus = await nodes.corpus(index.tree, 4)
     assert kept.find(posted_history()) is None
-    nodes.with_vectors(index.tree, corpus, {leaf.id: packed(leaf) for leaf in corpus.leaves})
+    await nodes.with_vectors(index.tree, corpus, {leaf.id: packed(leaf) for leaf in corpus.leaves})
     assert kept.find(posted_history()) == index
     assert kept.before(posted_history(), len(posted_history())) is not None
 

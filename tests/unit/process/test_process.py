@@ -194,7 +194,7 @@ async def test_nodes_and_the_corpus_over_them() -> None:
     corpus = corpus.with_vectors(rows)
     vectors = 4 * 384 * len(corpus)
     assert vectors <= corpus.nbytes - before < 2.1 * vectors
-    cache.with_vectors(tree, await cache.corpus(tree, 384), rows)
+    await cache.with_vectors(tree, await cache.corpus(tree, 384), rows)
     assert 0.5 < cache.nbytes / real_size(cache) < 2
 
 

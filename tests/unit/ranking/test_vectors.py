@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memtree.history.chat_history import read
 from memtree.history.message import Message, Volatile
 from memtree.ranking.ranking_query import CALLED, REACH, ROUNDS, SAID, Query, query_of
-from memtree.ranking.vectors import VectorRows, are_packed, compared, pack, unpack
+from memtree.ranking.vectors import Packed, VectorRows, are_packed, compared, pack, unit, unpack
 
 # ------------------------------------------------------------------------------------------------
 # Packing keeps directions; the rows answer like plain arithmetic.
@@ -31,7 +31,7 @@ def noise(rows: int, dimensions: int = 384, seed: int = 1) -> Matrix:
     return matrix
 
 
-def filled(*matrices: Matrix) -> VectorRows:
+def filled(*matrices: Matrix | Packed) -> VectorRows:
     vectors = VectorRows(matrices[0].shape[1])
     for matrix in matrices:
         vectors = vectors.extended(matrix)
@@ -44,7 +44,7 @@ def packed(matrix: Matrix) -> bytes:
 
 
 def unpacked(data: bytes, dimensions: int) -> Matrix:
-    return unpack([data], [len(data) // dimensions], dimensions)[0]
+    return unit(unpack([data], [len(data) // dimensions], dimensions)[0])
 
 
 def test_a_row_takes_one_byte_a_number() -> None:
@@ -57,7 +57,7 @@ def test_passages_of_several_rows_say_how_many_before_the_rows() -> None:
     assert data == bytes([1, 3, 2]) + packed(matrix)
     rows, [counts] = unpack([data], [3], 384)
     assert list(counts) == [1, 3, 2]
-    assert np.array_equal(rows, unpacked(packed(matrix), 384))
+    assert np.array_equal(unit(rows), unpacked(packed(matrix), 384))
 
 
 def test_what_was_kept_before_passages_had_segments_is_read() -> None:
@@ -109,7 +109,8 @@ def test_what_is_unpacked_together_is_as_unpacked_alone() -> None:
         unpack([each], [number], 384)[0] for each, number in zip(data, (3, 1, 0, 1), strict=True)
     ]
     assert np.array_equal(rows, np.concatenate(alone))
-    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), [1] * 7 + [0], atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(unit(rows), axis=1), [1] * 7 + [0], atol=1e-6)
+    assert np.allclose(filled(rows)[:], unit(rows), atol=1e-7)
 
 
 def test_a_torn_row_is_refused() -> None:
@@ -146,7 +147,7 @@ def test_cosines_outlive_the_memory_they_came_from() -> None:
 
 def test_length_does_not_count() -> None:
     matrix, query = noise(4), noise(1, seed=3)[0]
-    cosines = cosines_of(filled(matrix), query * 5)
+    cosines = cosines_of(filled(matrix * 9), query * 5)
     np.testing.assert_allclose(cosines, matrix @ query, atol=1e-6)
 
 
