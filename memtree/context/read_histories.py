@@ -29,6 +29,7 @@ ROW_BYTES = 500  # a key, its place, and a `MessageInfo` without calls
 CALL_BYTES = 200  # of one call in it, besides its text
 MARK_BYTES = 200  # of a day mark
 KEEP_BYTES = 130  # of a passage that must be kept
+SPEAKER_BYTES = 120  # of a speaker, besides the name
 
 # of the records of lists
 MOST = 48 * 1024 * 1024  # bytes: about 240,000 messages
@@ -86,6 +87,7 @@ def row_bytes(_: bytes, info: MessageInfo) -> int:
     texts = sum(CALL_BYTES + len(id_) + len(name) for id_, name in info.calls)
     mark = MARK_BYTES if info.day_mark else 0
     mark += KEEP_BYTES * len(info.keeps)
+    mark += SPEAKER_BYTES + len(info.spoken.name) if info.spoken.name else 0
     return ROW_BYTES + texts + mark + len(info.answers or "")
 
 

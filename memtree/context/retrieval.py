@@ -36,7 +36,6 @@ from memtree.unfolding.unfold import Unfolding, unfold
 log = logging.getLogger("memtree")
 
 BRIEF_BELOW = 4_000  # tokens of the target: below it, summaries above excerpts are a few words
-FEW = 20  # messages whose speakers are read on the event loop
 
 Result = TypeVar("Result")
 Vectors = Sequence[NDArray[np.float32]]
@@ -123,16 +122,10 @@ class Retriever:
         self, posted: History, corpus: Corpus, texts: Sequence[str], vectors: Vectors
     ) -> tuple[Corpus, Vectors]:
         """Return the corpus with its speakers, and the mean of each query's vector and of the same
-        without the speakers that it names (docs/decisions/archive.md#0083). A turn adds few
-        messages, whose speakers are read without a hop."""
-
-        def bared() -> tuple[Corpus, dict[str, str]]:
-            known = heard(posted, corpus)
-            bare = {text: nameless(known, text) for text in texts}
-            return known, {text: less for text, less in bare.items() if less not in ("", text)}
-
-        many = corpus.messages - len(corpus.speakers) > FEW
-        corpus, bare = await in_thread(bared) if many else bared()
+        without the speakers that it names (docs/decisions/archive.md#0083)."""
+        corpus = heard(posted, corpus)
+        bare = {text: nameless(corpus, text) for text in texts}
+        bare = {text: less for text, less in bare.items() if less not in ("", text)}
         known = await self._vectors(list(bare.values())) if bare else ((), False)
         others = dict(zip(bare, known[0], strict=False))  # none if the embedder failed
         return corpus, [

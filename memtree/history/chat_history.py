@@ -30,6 +30,7 @@ from memtree.history.message import (
 from memtree.history.message_list import ChosenMessages, MessageList, NumberedMessages
 from memtree.text.own_words import kept_marks
 from memtree.text.spans import Span
+from memtree.text.speakers import NOBODY, SpokenBy, spoken_by
 from memtree.text.tokens import count as count_tokens
 
 # Fields that hold the same reasoning in several forms: a provider reads one of them
@@ -88,6 +89,7 @@ class MessageInfo:
     markers: int = 0  # cache markers
     day_mark: DayMark | None = None
     keeps: tuple[Span, ...] = ()  # spans of the view that the user marked with `<keep>`
+    spoken: SpokenBy = NOBODY
 
 
 class MessageInfoCache(Protocol):
@@ -332,7 +334,16 @@ def describe(
         markers=len(markers(message)) if b'"cache_control"' in message.raw else 0,
         day_mark=day_mark(message, volatile),
         keeps=kept_marks(message.view(volatile).own) if role == "user" else (),
+        spoken=_spoken(message, volatile),
     )
+
+
+def _spoken(message: Message, volatile: Volatile) -> SpokenBy:
+    """Return the speaker of a message; nobody for the result of a tool."""
+    if message.role not in ("user", "assistant"):
+        return NOBODY
+    by = spoken_by(message.head(volatile), message.name)
+    return by if by.name else NOBODY
 
 
 def _settled(rounds: Sequence[int], end: int) -> int:

@@ -15,12 +15,11 @@ from enum import Enum
 from functools import cache, lru_cache
 from typing import Any
 
-from memtree.history.message import RESULT_ROLES, Message
+from memtree.history.message import HEAD, RESULT_ROLES, Message
 from memtree.history.volatile_blocks import Volatile
 from memtree.language import day_names
 from memtree.language.word_file import WordFiles, lazily
 from memtree.language.written_days import WrittenDay, written_day
-from memtree.text.terminal import without_codes
 
 _DATA = WordFiles("day_lines")
 
@@ -135,7 +134,6 @@ def _word(word: str, kinds: set[str]) -> bool:
     return low in _DATA.word_set("beside") or bool(_WEEKDAY.fullmatch(low))
 
 
-HEAD = 200  # characters of a message that are read
 LINE = 120  # characters of a heading
 BLOCK = 4_000  # characters of a client's block that are read
 TIME_FIELDS = (
@@ -176,8 +174,7 @@ def day_mark(message: Message, volatile: Volatile) -> DayMark | None:
     role = message.role
     if role in RESULT_ROLES:
         return None
-    # What an assistant says opens its view: no need to render that only to see that it is undated.
-    if role == "assistant" and not may_name_day(without_codes(message.said[:HEAD]).lstrip()):
+    if role == "assistant" and not may_name_day(message.head(volatile).lstrip()):
         return None
     text = message.view(volatile).text
     if mark := _of_head(text, user=role == "user"):

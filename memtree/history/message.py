@@ -50,16 +50,18 @@ from memtree.history.view_pieces import ATTACHED, Piece, QuotableRun, Segment, v
 from memtree.history.volatile_blocks import VOLATILE_TAGS, Volatile
 from memtree.text.pasted_texts import PastedDocument, documents
 from memtree.text.speakers import participant
+from memtree.text.terminal import without_codes
 from memtree.text.thoughts import thoughts, without_thoughts
 
 __all__ = [
-    "MESSAGE_OVERHEAD", "RESULT_ROLES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS",
+    "HEAD", "MESSAGE_OVERHEAD", "RESULT_ROLES", "ROLES", "SYSTEM_ROLES", "TEXT_PARTS",
     "VOLATILE_TAGS", "Message", "Segment", "ToolCall", "View", "Volatile", "check_message",
     "has_placeholder", "label", "read_messages",
 ]  # fmt: skip
 
 MESSAGE_OVERHEAD = 4  # role and separators; OpenAI's cookbook counts 3 a message and 3 to prime
 MOST_TEXT = 16_000_000  # UTF-8 bytes of the text of one message; more takes minutes to index
+HEAD = 200  # characters of a message that are read for its day and its speaker
 LABEL = 60  # characters of a part's type, and of a file's name, in the text
 
 
@@ -277,6 +279,13 @@ class Message:
                 cuts = ()
             known = self._viewed = volatile, *view_pieces(self.text, self.segments, cuts)
         return View(self, *known[1:])  # not cached: the two would reference each other
+
+    def head(self, volatile: Volatile) -> str:
+        """Return the beginning of the view's text, some `HEAD` characters. What an assistant says
+        opens its view, which need not be rendered for it."""
+        if self.role == "assistant":
+            return without_codes(self.said[:HEAD])
+        return self.view(volatile).text[:HEAD]
 
     def _thoughts(self) -> Iterator[tuple[int, int]]:
         for segment in self.segments:

@@ -21,7 +21,6 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ from numpy.typing import NDArray
 from memtree.ranking.bm25 import Lexicon
 from memtree.ranking.vectors import Matrix, Packed, VectorRows, compared, unit, unpack
 from memtree.text import terms
-from memtree.text.speakers import tag
+from memtree.text.speakers import SpokenBy
 from memtree.text.terms import Terms
 from memtree.tree.node import Node, NodePlace
 
@@ -122,15 +121,13 @@ class Speakers:
         """Estimated size in bytes."""
         return NAME_BYTES * len(self._names) + (self._of.itemsize + 1) * len(self._of)
 
-    def extended(self, texts: Iterable[str], names: Iterable[str] = repeat("")) -> Speakers:
-        """Return them with those of further messages. `names`: as `participant` returns them;
-        without one the text's own tag counts."""
+    def extended(self, spoken: Iterable[SpokenBy]) -> Speakers:
+        """Return them with those of further messages."""
         grown = copy(self)
         grown._names, grown._counts = dict(self._names), list(self._counts)
         grown._often, grown._of, grown._tagged = dict(self._often), self._of[:], self._tagged[:]
-        for text, name in zip(texts, names, strict=False):
-            grown._tagged.append(not name)
-            name = name.lower() or tag(text)
+        for name, tagged in spoken:
+            grown._tagged.append(tagged)
             number = grown._names.setdefault(name, len(grown._counts))
             if number == len(grown._counts):
                 grown._counts.append(0)

@@ -53,13 +53,11 @@ def nameless(corpus: Corpus, query: str) -> str:
 
 
 def heard(history: History, corpus: Corpus) -> Corpus:
-    """Return the corpus with the speakers of all its messages, of which only new ones are read."""
-    new = range(len(corpus.speakers), corpus.messages)
+    """Return the corpus with the speakers of all its messages."""
+    new = history.facts[len(corpus.speakers) : corpus.messages]
     if not new:
         return corpus
-    texts = (history.view(index).text for index in new)
-    names = (history.messages[index].name for index in new)
-    return corpus.with_speakers(corpus.speakers.extended(texts, names))
+    return corpus.with_speakers(corpus.speakers.extended(fact.spoken for fact in new))
 
 
 def ranking(corpus: Corpus, query: str, vectors: Sequence[NDArray[np.float32]]) -> Ranking:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import NamedTuple
 
 from memtree.language.word_file import WordFiles, grouped, lazily
 from memtree.text.own_lines import ANY, HIDDEN, UNSEEN, look
@@ -96,6 +97,22 @@ def tag(text: str) -> str:
     ('ada', 'ada', '')
     """
     return speaker(text).lower()
+
+
+class SpokenBy(NamedTuple):
+    """The speaker of a message in lower case, or "", and True if its text begins with the name."""
+
+    name: str = ""
+    tagged: bool = False
+
+
+NOBODY = SpokenBy()
+
+
+def spoken_by(text: str, name: str = "") -> SpokenBy:
+    """Return the speaker of a message. `name`: as `participant` returns it; without one the text's
+    own tag counts."""
+    return SpokenBy(name.lower(), tagged=False) if name else SpokenBy(tag(text), tagged=True)
 
 
 _DATA = WordFiles("persona_cards")

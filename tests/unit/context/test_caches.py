@@ -30,6 +30,7 @@ from memtree.history.message import Message
 from memtree.process.bounded import SizedRows
 from memtree.ranking.corpus import Speakers
 from memtree.ranking.vectors import pack
+from memtree.text.speakers import spoken_by
 from memtree.text.terms import is_common
 from memtree.tree import growth
 from memtree.tree.btree import walk
@@ -256,7 +257,7 @@ async def test_vectors_and_speakers_of_one_request_are_there_for_the_next(histor
     grown = await cache.corpus(late, 4)  # another request, meanwhile
     assert (await cache.with_vectors(early, corpus, packed)).lacking() == []
     assert not late.has_vectors
-    heard = corpus.with_speakers(Speakers().extended(["Ada: hello"]))
+    heard = corpus.with_speakers(Speakers().extended([spoken_by("Ada: hello")]))
     cache.keep_speakers(late, heard)
     known = await cache.corpus(late, 4)
     assert (len(known.speakers), len(known.lacking())) == (1, len(grown.leaves) - len(packed))
@@ -284,7 +285,7 @@ async def test_a_conversation_that_was_forgotten_in_use_does_not_come_back(histo
     tree = cache.grown("t", EMPTY_TREE, made.frontier, made.nodes)
     corpus = await cache.corpus(tree, 4)
     cache.forget("t")
-    cache.keep_speakers(tree, corpus.with_speakers(Speakers().extended(["Ada: hello"])))
+    cache.keep_speakers(tree, corpus.with_speakers(Speakers().extended([spoken_by("Ada: hello")])))
     assert held(await cache.corpus(tree, 4)) == ids_of(tree)
     assert cache.tenants == set()
     assert cache.nbytes == 0

@@ -15,6 +15,7 @@ from memtree.ranking.ranked_history import heard, nameless, ranking
 from memtree.ranking.relevance_scale import RelevanceScale
 from memtree.ranking.segments import LEAST, MOST, MOST_SEGMENTS, segments
 from memtree.text import terms
+from memtree.text.speakers import spoken_by
 from tests.made.trees import places
 from tests.properties.strategies import batch, history_of, leaves_of, prose
 
@@ -324,7 +325,7 @@ def test_nothing_gives_nothing():
 
 
 def speakers(*texts):
-    return Speakers().extended(texts)
+    return Speakers().extended(map(spoken_by, texts))
 
 
 def named(made, question):
@@ -375,7 +376,7 @@ def test_nothing_read():
 def test_read_in_steps_or_at_once():
     steps = Speakers()
     for text in TALK:
-        steps = steps.extended([text])
+        steps = steps.extended([spoken_by(text)])
     question = "What does Boris like?"
     assert len(steps) == len(TALK)
     assert named(steps, question) == named(speakers(*TALK), question)
@@ -383,7 +384,7 @@ def test_read_in_steps_or_at_once():
 
 def test_a_name_beside_the_text_speaks_like_one_in_it():
     names = ["Ada", "", "Boris"] * TURNS
-    made = Speakers().extended(["line", "Ada: line", "line"] * TURNS, names)
+    made = Speakers().extended(map(spoken_by, ["line", "Ada: line", "line"] * TURNS, names))
     (ada,) = named(made, "What does Ada like?")
     says = made.says(ada, np.arange(len(names), dtype=np.int32))
     assert list(np.flatnonzero(says)) == [at for at in range(len(names)) if at % 3 < 2]

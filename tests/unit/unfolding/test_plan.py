@@ -24,6 +24,7 @@ from memtree.ranking.fusion import Ranking
 from memtree.ranking.ranked_history import RankedHistory
 from memtree.stores import open_store
 from memtree.text.own_lines import without_signs
+from memtree.text.speakers import spoken_by
 from memtree.tree.node import Node, NodePlace, Summary
 from memtree.unfolding.memory_plan import (
     KeptSpans,
@@ -142,7 +143,7 @@ def test_a_line_does_not_repeat_the_one_above():
 
 def turns_of(*messages):
     found = history(*messages)
-    said = Speakers().extended(message.text for message in found.messages)
+    said = Speakers().extended(spoken_by(message.text) for message in found.messages)
     corpus = Corpus(1).with_speakers(said)
     empty = np.zeros(0, np.float32)
     return Turns.of(RankedHistory(found, corpus, Ranking(empty, empty, None), frozenset())), found
