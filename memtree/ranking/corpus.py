@@ -353,8 +353,7 @@ class Corpus:
             [len(self.leaves[index].passages) for index in new],
             self.dimensions,
         )
-        ends = np.cumsum([int(each.sum()) for each in counts])
-        parts = np.split(rows, ends[:-1])
+        parts = np.split(rows, np.cumsum([own.sum() for own in counts])[:-1])
         arrived: dict[int, tuple[Matrix | Packed, Ints]] = {**self._ahead}
         arrived.update(zip(new, zip(parts, counts, strict=True), strict=True))
         grown, ready = copy(self), []
