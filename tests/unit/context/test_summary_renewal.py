@@ -275,8 +275,7 @@ class Counted(StageOne):
 
 @pytest.mark.slow
 async def test_what_another_history_shares_is_not_summarised_again(long_from):
-    """As after an edit near the beginning: all is grown anew, by a process that knows nothing
-    of it."""
+    """An edit near the beginning lets all be grown anew, by a process that knows nothing of it."""
     posted = chat(960, seed=3)
     edited = [*posted[:2], {**posted[2], "content": "Edited."}, *posted[3:]]
     world, first, second = World(), Counted(), Counted()
