@@ -266,6 +266,32 @@ async def test_vectors_and_speakers_of_one_request_are_there_for_the_next(histor
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("inline", [0, 1_000], ids=["in threads", "on the loop"])
+async def test_two_requests_that_read_vectors_at_once_get_all(history, monkeypatch, inline):
+    monkeypatch.setattr(warm_conversations, "INLINE_LEAVES", inline)
+    cache, dice = Conversations(), np.random.default_rng(1)
+    made = batch(history)
+    tree = cache.grown("t", EMPTY_TREE, made.frontier, made.nodes)
+    corpus = await cache.corpus(tree, 4)
+    packed = {
+        leaf.id: pack(dice.normal(size=(size, 4)).astype(np.float32), [1] * size)
+        for leaf in corpus.leaves
+        if (size := len(leaf.passages))
+    }
+    half = dict(list(packed.items())[len(packed) // 2 :])
+    wanted = corpus.with_vectors(packed).cosines(np.eye(4, dtype=np.float32)[0])
+    given = (packed, packed, half)
+    read = await asyncio.gather(*[cache.with_vectors(tree, corpus, each) for each in given])
+    kept = await cache.with_vectors(tree, await cache.corpus(tree, 4), packed)
+    for each in (*read[:2], kept):
+        assert each.lacking() == []
+        cosines = each.cosines(np.eye(4, dtype=np.float32)[0])
+        np.testing.assert_allclose(cosines.nearest, wanted.nearest, atol=1e-6)
+        np.testing.assert_allclose(cosines.meaning, wanted.meaning, atol=1e-4)
+    assert tree.has_vectors
+
+
+@pytest.mark.slow
 def test_a_tree_within_a_known_conversation_is_not_read_again(history):
     """A client that goes back to a turn of long ago."""
     cache = Conversations()
