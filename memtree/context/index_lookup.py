@@ -38,6 +38,7 @@ from memtree.ports.context_store import TreeStore
 from memtree.process import tracing
 from memtree.process.bounded import TenantRows
 from memtree.tree import extraction, growth
+from memtree.tree.btree import walk
 from memtree.tree.node import Frontier, Node, NodePlace, Summary, after, node_bytes
 
 log = logging.getLogger("memtree")
@@ -250,16 +251,33 @@ class IndexLookup:
                 tree = known.tree(tenant, frontier)
                 cached = tree is not None
                 if tree is None:
-                    nodes = await self._store.descendants(tenant, frontier.nodes)
-                    if not _complete(frontier.nodes, nodes):
-                        log.warning("store.node_missing")
-                        return NOTHING_INDEXED
-                    tree = known.add(tenant, frontier, nodes)
+                    near = known.nearest(tenant, frontier)
+                    read = await self._below(tenant, frontier.nodes, near)
+                    walked = walk(frontier.nodes, NodeLayers(read, near))
+                    made = [node for node, _ in walked if node.id in read]
+                    tree = known.grown(tenant, near, frontier, made)
                 await self._renew(request, covered)
                 return IndexState(frontier, tree, covered.length, cached=cached)
+        except KeyError:
+            log.warning("store.node_missing")
+            return NOTHING_INDEXED
         except Unavailable as error:
             log.warning("store.unavailable code=%s", error.code)
             return replace(NOTHING_INDEXED, trouble=Trouble.STORE)
+
+    async def _below(self, tenant: str, ids: Sequence[bytes], near: KnownTree) -> dict[bytes, Node]:
+        """Return the nodes with these ids and all below them, without those of a tree that this
+        process knows: another one made the newest turns of the same conversation."""
+        if not near.leaves:
+            return await self._store.descendants(tenant, ids)
+        read: dict[bytes, Node] = {}
+        lacking = [id_ for id_ in ids if id_ not in near]
+        while lacking:
+            level = await self._store.nodes(tenant, lacking)
+            read |= level
+            below = (child for node in level.values() for child in node.children)
+            lacking = [id_ for id_ in below if id_ not in near and id_ not in read]
+        return read
 
     async def _renew(self, request: TurnRequest, covered: CoveredPrefix) -> None:
         """Extend the expiry of a chain in use; written at most once a day."""
@@ -271,10 +289,6 @@ class IndexLookup:
             await self._store.renew(request.tenant, chain, expires, self._clock.now())
         except Unavailable as error:
             log.warning("store.renew_failed code=%s", error.code)
-
-
-def _complete(ids: Sequence[bytes], nodes: Mapping[bytes, Node]) -> bool:
-    return all(id_ in nodes and _complete(nodes[id_].children, nodes) for id_ in ids)
 
 
 class _IndexRow(NamedTuple):

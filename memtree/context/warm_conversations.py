@@ -245,15 +245,21 @@ class Conversations:
         for conversation in reversed(self._sizes):
             nodes = conversation.nodes
             if conversation.tenant == tenant and all(id_ in nodes for id_ in frontier.nodes):
-                return self.add(tenant, frontier, nodes)
+                tree = KnownTree.of(tenant, frontier, nodes)
+                self._use(tree)
+                return tree
         return None
 
-    def add(self, tenant: str, frontier: Frontier, nodes: Mapping[bytes, Node]) -> KnownTree:
-        """Return the tree below a frontier, of nodes that are at hand. Raises `KeyError` if one is
-        missing."""
-        tree = KnownTree.of(tenant, frontier, nodes)
-        self._use(tree)
-        return tree
+    def nearest(self, tenant: str, frontier: Frontier) -> KnownTree:
+        """Return the newest tree of a conversation that has some of the nodes of a frontier; the
+        empty tree if there is none."""
+        for conversation in reversed(self._sizes):
+            nodes = conversation.nodes
+            if conversation.tenant == tenant and any(id_ in nodes for id_ in frontier.nodes):
+                trees = (self._trees[tenant, roots] for roots in reversed(conversation.tops))
+                own = (tree for tree in trees if tree.conversation is conversation)
+                return next((tree for tree in own if tree.is_newest), EMPTY_TREE)
+        return EMPTY_TREE
 
     def grown(
         self, tenant: str, earlier: KnownTree, frontier: Frontier, made: Sequence[Node]

@@ -165,6 +165,19 @@ async def test_after_a_deletion_nothing_is_answered_from_before_it():
     assert not world.empty
 
 
+@pytest.mark.slow
+async def test_two_processes_that_take_turns_read_only_what_the_other_made():
+    world, alone, posted = World(), World(), story(321)
+    memories = world.memory(), world.memory()
+    for turn in range(8):
+        answer = await world.ask(posted, memories[turn % 2])
+        assert answer.messages == (await alone.ask(posted)).messages
+        for each in range(6):
+            posted = after(posted, 6 * turn + each, f"It was {each}, " * 40)
+    assert world.store.calls.count("descendants") == 1
+    assert world.store.calls.count("nodes") > 1
+
+
 async def test_a_conversation_stays_one_when_it_is_asked_for_another_window_in_between():
     world, posted = World(), story()
     await world.ask(posted)
