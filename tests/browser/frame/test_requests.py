@@ -149,6 +149,26 @@ def test_filters_are_asked_for_and_stay_in_the_address(open_page: Open):
     assert page.get_by_label("Client", exact=True).input_value() == "opencode"
 
 
+def test_what_came_after_the_first_look_and_before_the_page_listened_is_shown(
+    open_page: Open, served: Served
+):
+    filled.fill(served)
+    page = open_page("/ui/requests")
+    page.locator(".request-row").nth(2).wait_for()
+    first = [page_of([])]
+
+    def answer(route: Route) -> None:
+        if first:
+            route.fulfill(json=first.pop())
+        else:
+            route.continue_()
+
+    page.route(LIST, answer)
+    page.reload()
+    page.locator(".request-row").nth(2).wait_for()
+    assert not first
+
+
 def test_a_request_comes_live_and_leads_to_its_tree_and_back(open_page: Open, served: Served):
     page = open_page("/ui/requests")
     page.get_by_text("No request matches").wait_for()

@@ -46,14 +46,10 @@ export function useRequests(query, { whole, live }) {
   useEffect(() => {
     if (!live) return undefined;
     const { until, ...filters } = JSON.parse(asked);
-    let opened = false;
     let later = 0;
     const end = listen("/requests/events", {
       query: filters,
-      onOpen: () => {
-        if (opened) read(null); // what came while nobody looked
-        opened = true;
-      },
+      onOpen: () => read(null), // what came while nobody looked, also before the first row was awaited
       onEvent: (row) => {
         setState((old) => withEvent(old, row));
         clearTimeout(later);
