@@ -215,8 +215,9 @@ def test_tables_that_cannot_be_created_leave_the_file_as_it_was(path, monkeypatc
 
 
 async def on_writer(store: SqliteStore, statement: str) -> None:
-    """Outside a transaction, in the writer's thread."""
-    await store.database.call_writer(lambda db: db.execute(statement))
+    """Outside a transaction, in the writer's thread. A statement that is not read to its end would
+    lock the next one out."""
+    await store.database.call_writer(lambda db: db.execute(statement).fetchall())
 
 
 @pytest.mark.slow
