@@ -1,4 +1,4 @@
-"""The day that a message says of itself, and lines that name a day."""
+"""The day that a message says of itself, lines that name a day, and who speaks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from datetime import date
 
 import pytest
 
+from memtree.history.chat_history import describe
 from memtree.history.day_marks import DayLine, MarkSource, day_line, day_mark, first_day
+from memtree.history.message import HEAD as LONGEST_HEAD
 from memtree.history.message import Message, Volatile
 
 # ------------------------------------------------------------------------------------------------
@@ -230,3 +232,35 @@ def test_the_name_behind_a_stamp_is_no_part_of_it(name):
     read, end = first_day(line)
     assert read.written.ordinal == MAY
     assert line[end:].strip().startswith(name)
+
+
+# ------------------------------------------------------------------------------------------------
+# Who speaks in a message.
+
+
+@pytest.mark.parametrize(
+    ("fields", "spoken"),
+    [
+        ({"role": "user", "content": "Ada: Hello"}, ("ada", True)),
+        ({"role": "user", "content": "Hello", "name": "Bo"}, ("bo", False)),
+        ({"role": "user", "content": "<system-reminder>x</system-reminder>Ada: Hi"}, ("ada", True)),
+        ({"role": "assistant", "content": [{"type": "text", "text": "Kim: Yes"}]}, ("kim", True)),
+        ({"role": "assistant", "content": "<think>Who?</think>Kim: Yes"}, ("kim", True)),
+        ({"role": "assistant", "content": "\x1b[1mKim\x1b[0m: Yes"}, ("kim", True)),
+        ({"role": "assistant", "content": None, "tool_calls": []}, ("", False)),
+        ({"role": "tool", "tool_call_id": "1", "content": "Error: none"}, ("", False)),
+        ({"role": "user", "content": "Hello Ada"}, ("", False)),
+    ],
+)
+def test_who_speaks_is_among_the_facts(fields, spoken):
+    assert describe(Message.of(fields), Volatile()).spoken == spoken
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Monday, 3 May 2026\nHi", "<think>a</think>Hi", "\x1b[1mbold\x1b[0m", "x" * 500]
+)
+def test_the_head_of_what_an_assistant_says_begins_its_view(text):
+    message = Message.of({"role": "assistant", "content": text})
+    head = message.head(Volatile())
+    assert message.view(Volatile()).text.startswith(head)
+    assert len(head) == min(len(message.view(Volatile()).text), LONGEST_HEAD)

@@ -15,16 +15,9 @@ from hypothesis import strategies as st
 from memtree.context.read_histories import MARK_BYTES, ROW_BYTES, MessageCache, row_bytes
 from memtree.errors import BadRequest
 from memtree.history.attachments import FLAT_TOKENS, LOW_DETAIL_TOKENS
-from memtree.history.chat_history import MessageInfo, describe, price, read
+from memtree.history.chat_history import MessageInfo, price, read
 from memtree.history.day_marks import DayMark, MarkSource
-from memtree.history.message import (
-    HEAD,
-    MESSAGE_OVERHEAD,
-    Message,
-    Segment,
-    Volatile,
-    read_messages,
-)
+from memtree.history.message import MESSAGE_OVERHEAD, Message, Segment, Volatile, read_messages
 from memtree.history.message_days import day_text, message_days
 from memtree.history.message_list import (
     ChosenMessages,
@@ -252,34 +245,6 @@ def test_what_a_dialect_adds_is_kept_with_it():
     assert (bare.joined, bare.loads) == (True, {"Edit"})
     plain = Message.of({"role": "user", "content": "hi"})
     assert (plain.joined, plain.loads) == (False, frozenset())
-
-
-@pytest.mark.parametrize(
-    ("fields", "spoken"),
-    [
-        ({"role": "user", "content": "Ada: Hello"}, ("ada", True)),
-        ({"role": "user", "content": "Hello", "name": "Bo"}, ("bo", False)),
-        ({"role": "user", "content": "<system-reminder>x</system-reminder>Ada: Hi"}, ("ada", True)),
-        ({"role": "assistant", "content": [{"type": "text", "text": "Kim: Yes"}]}, ("kim", True)),
-        ({"role": "assistant", "content": "<think>Who?</think>Kim: Yes"}, ("kim", True)),
-        ({"role": "assistant", "content": "\x1b[1mKim\x1b[0m: Yes"}, ("kim", True)),
-        ({"role": "assistant", "content": None, "tool_calls": []}, ("", False)),
-        ({"role": "tool", "tool_call_id": "1", "content": "Error: none"}, ("", False)),
-        ({"role": "user", "content": "Hello Ada"}, ("", False)),
-    ],
-)
-def test_who_speaks_is_among_the_facts(fields, spoken):
-    assert describe(Message.of(fields), Volatile()).spoken == spoken
-
-
-@pytest.mark.parametrize(
-    "text", ["", "Monday, 3 May 2026\nHi", "<think>a</think>Hi", "\x1b[1mbold\x1b[0m", "x" * 500]
-)
-def test_the_head_of_what_an_assistant_says_begins_its_view(text):
-    message = Message.of({"role": "assistant", "content": text})
-    head = message.head(Volatile())
-    assert message.view(Volatile()).text.startswith(head)
-    assert len(head) == min(len(message.view(Volatile()).text), HEAD)
 
 
 # ------------------------------------------------------------------------------------------------
