@@ -160,9 +160,11 @@ def timed(
 
 
 def check(series: Series, program: Program, answer: TimedReply) -> None:
-    """Below the target nothing is folded."""
+    """Below the target nothing is folded, and of little much may lack its vectors still."""
     state = answer.headers.get("x-memtree-state", "none")
-    wanted = ("packed",) if series.size != "10k" else ("packed", "passed", "below-threshold")
+    wanted = ["packed"]
+    if series.size == "10k":
+        wanted += ["passed", "below-threshold", "provisional"]
     if answer.status != 200 or (program.name not in RECIPES and state not in wanted):
         raise SystemExit(f"benchmarks: {program.name}, {series.name}: {answer.status} {state}")
 
